@@ -222,15 +222,18 @@ fn of_upstream(node: NodeRef<'_>, place: RecordDocument) -> Result<Upstream, Rec
         reference.as_deref().map_or(Ok(()), check_reference).map_err(fault)?;
         return Ok(Upstream::Run { run: words, reference });
     }
-    let of_source = (place == RecordDocument::Rules).then(|| of_source(node)).transpose()?.flatten();
-    of_source.map_or_else(|| of_git(node), Ok).map(Upstream::Releases)
+    let source = source(node).filter(|_| place == RecordDocument::Rules);
+    source.map_or_else(|| of_git(node), |kind| of_source(node, kind)).map(Upstream::Releases)
 }
 
-/// The address of a release that is not in git; `None` if the record has none.
-fn of_source(node: NodeRef<'_>) -> Result<Option<ReleaseAddress>, RecordFault> {
-    let Some((kind, at)) = ["chart", "oci", "http"].into_iter().find_map(|kind| Some((kind, node.get(kind)?))) else {
-        return Ok(None);
-    };
+/// The field of a release that is not in git; `None` if there is no such field.
+fn source(node: NodeRef<'_>) -> Option<&'static str> {
+    ["chart", "oci", "http"].into_iter().find(|kind| node.get(kind).is_some())
+}
+
+/// The address in the field of a release that is not in git.
+fn of_source(node: NodeRef<'_>, kind: &str) -> Result<ReleaseAddress, RecordFault> {
+    let at = node.get(kind).unwrap_or(node);
     let text = |field: &str| text(node, &[kind, field]);
     let reference = match kind {
         "chart" => text("version")?,
@@ -246,7 +249,7 @@ fn of_source(node: NodeRef<'_>) -> Result<Option<ReleaseAddress>, RecordFault> {
     };
     let reference = reference.strip_prefix(DIGEST).unwrap_or(&reference);
     let address = repo.and_then(|repo| ReleaseAddress::new(repo, &directory.unwrap_or_default(), Some(reference)));
-    address.map(Some).map_err(|why| RecordFault { at: at.position(), why })
+    address.map_err(|why| RecordFault { at: at.position(), why })
 }
 
 /// The address in the field `git`.
@@ -260,9 +263,8 @@ fn of_git(node: NodeRef<'_>) -> Result<ReleaseAddress, RecordFault> {
 
 fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
     let fault = |why| RecordFault { at: node.position(), why };
-    if let Some(address) = of_source(node)? {
-        let digest = ["chart", "oci", "http"].into_iter().find(|kind| node.get(kind).is_some());
-        let digest = text(node, &[digest.unwrap_or_default(), "digest"])?;
+    if let Some(kind) = source(node) {
+        let (address, digest) = (of_source(node, kind)?, text(node, &[kind, "digest"])?);
         let exact = digest.strip_prefix(DIGEST).filter(|digest| is_digest(digest));
         let exact = exact.ok_or_else(|| {
             fault(anyhow!("the digest must be `sha256:` and 64 hexadecimal digits, not \"{digest}\""))

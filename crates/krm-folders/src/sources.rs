@@ -32,7 +32,7 @@ mod asked {
     use std::sync::OnceLock;
 
     use anyhow::Context;
-    use krm_git::address::Chart;
+    use krm_git::address::{Chart, is_web};
     use krm_git::cache;
     use krm_git::source::{Listed, ReleaseFile, Releases};
     use krm_release::{Client, Registries, Upstream};
@@ -77,14 +77,12 @@ mod asked {
     pub fn settled(address: ReleaseAddress) -> Result<ReleaseAddress> {
         let ReleaseAddress { repo, directory, reference } = &address;
         let Repo::Remote(url) = repo else { return Ok(address) };
-        let is_web = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
-        let is_git = !is_web || url.ends_with(".git") || url.contains("://github.com/") || directory.is_empty();
+        let is_git = !is_web(url) || url.ends_with(".git") || url.contains("://github.com/") || directory.is_empty();
         // Who does not answer is left to git, which may know a way.
         if is_git || !client()?.is_chart_repository(url).unwrap_or(false) {
             return Ok(address);
         }
-        let version = reference.as_ref().map_or_else(String::new, |version| format!("@{version}"));
-        ReleaseAddress::of_chart(url, &format!("{directory}{version}"))
+        ReleaseAddress::in_chart(url, directory, reference.as_deref())
     }
 
     impl Source for Asked {

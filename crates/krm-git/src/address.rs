@@ -116,6 +116,14 @@ impl ReleaseAddress {
     /// One of them must not be used.
     pub fn of_chart(repo: &str, chart: &str) -> Result<Self> {
         let (path, version) = chart.split_once('@').map_or((chart, None), |(path, version)| (path, Some(version)));
+        Self::in_chart(repo, path, version)
+    }
+
+    /// The address of a version of a chart. `path` is the name of the chart, with perhaps a path in it.
+    ///
+    /// # Errors
+    /// One of them must not be used.
+    pub fn in_chart(repo: &str, path: &str, version: Option<&str>) -> Result<Self> {
         let (name, directory) = path.split_once('/').unwrap_or((path, ""));
         Self::new(Repo::chart(repo, name)?, directory, version)
     }
@@ -145,11 +153,11 @@ impl ReleaseAddress {
         };
         let repo = Repo::file(&url)?;
         let reference = match reference {
-            None if !url.contains(REF) => Some(LATEST),
-            Some(name) if !url.contains(REF) && name != LATEST => bail!(
+            reference if url.contains(REF) => reference,
+            None | Some(LATEST) => Some(LATEST),
+            Some(name) => bail!(
                 "the address \"{url}\" has no place for the release \"{name}\". Write `{REF}` where the address has the release"
             ),
-            reference => reference,
         };
         Self::new(repo, directory, reference)
     }
@@ -222,11 +230,21 @@ fn page(address: &str) -> Option<String> {
     Some(format!("{scheme}://{}//{directory}@{reference}", names[..at].join("/")))
 }
 
-/// How the name of a file ends that is a release by itself, and of an archive of them.
-const FILES: [&str; 7] = [".yaml", ".yml", ".json", ".tgz", ".tar.gz", ".tar", ".zip"];
+/// How the name of a file ends that is a release by itself.
+const DOCUMENTS: [&str; 3] = [".yaml", ".yml", ".json"];
 
 /// How the name of an archive ends.
 const ARCHIVES: [&str; 4] = [".tgz", ".tar.gz", ".tar", ".zip"];
+
+/// What stands after the scheme in an address of the web; `None` if it is no such address.
+fn after_scheme(text: &str) -> Option<&str> {
+    ["https://", "http://"].into_iter().find_map(|scheme| text.strip_prefix(scheme))
+}
+
+/// Whether a text is an address of the web.
+pub fn is_web(text: &str) -> bool {
+    after_scheme(text).is_some()
+}
 
 /// The parts of the address of a file: `URL[//DIRECTORY][@REF]`.
 struct FileAddress<'a> {
@@ -237,7 +255,7 @@ struct FileAddress<'a> {
 
 /// The address of a file or of an archive; `None` if it is one of git.
 fn file(text: &str) -> Option<FileAddress<'_>> {
-    let scheme = ["https://", "http://"].into_iter().find(|scheme| text.starts_with(scheme))?.len();
+    let scheme = text.len() - after_scheme(text)?.len();
     let last = text.rfind('/')?;
     let (all, reference) = match text[last..].split_once('@') {
         Some((_, reference)) => (&text[..text.len() - reference.len() - 1], Some(reference)),
@@ -247,10 +265,11 @@ fn file(text: &str) -> Option<FileAddress<'_>> {
         Some(at) => (&all[..scheme + at], &all[scheme + at + 2..]),
         None => (all, ""),
     };
-    let is_file = FILES.iter().any(|end| url.ends_with(end)) && url[scheme..].contains('/');
+    let is_archive = ARCHIVES.iter().any(|end| url.ends_with(end));
+    let is_document = DOCUMENTS.iter().any(|end| url.ends_with(end));
+    let is_file = (is_archive || is_document) && url[scheme..].contains('/');
     // On GitHub, everything else is a path in a repository.
     let of_github = url[scheme..].strip_prefix("github.com/");
-    let is_archive = ARCHIVES.iter().any(|end| url.ends_with(end));
     let is_download = |path: &str| match path.split('/').skip(2).collect::<Vec<_>>()[..] {
         ["releases", "download" | "latest", ..] => true,
         ["archive", ..] => is_archive,
@@ -268,7 +287,8 @@ fn with_ref(url: &str) -> (String, Option<&str>) {
     let path = url.find("://").and_then(|at| Some(at + 3 + url[at + 3..].find('/')?)).unwrap_or(url.len());
     let (folders, file) = url[path..].rsplit_once('/').unwrap_or_default();
     let is_version = |name: &&str| name.contains('.') && version_in(name).is_some();
-    let end = FILES.into_iter().filter_map(|end| file.strip_suffix(end)).min_by_key(|bare| bare.len());
+    let ends = DOCUMENTS.into_iter().chain(ARCHIVES);
+    let end = ends.filter_map(|end| file.strip_suffix(end)).min_by_key(|bare| bare.len());
     let of_file = || {
         let bare = end.filter(is_version)?;
         Some(&bare[version_in(bare)?.0.len()..])
@@ -282,21 +302,20 @@ fn with_ref(url: &str) -> (String, Option<&str>) {
 
 /// A path with `{ref}` for each version that is no part of a longer name or number.
 fn with_ref_for(version: &str, path: &str) -> String {
-    let (mut out, mut rest) = (String::new(), path);
-    while let Some(at) = rest.find(version) {
-        let (before, after) = (&rest[..at], &rest[at + version.len()..]);
-        let is_begun = before.chars().chain(out.chars().last().filter(|_| before.is_empty())).last();
-        let mut next = after.chars();
-        let goes_on = match next.next() {
-            Some('.') => next.next().is_some_and(|c| c.is_ascii_digit()),
-            c => c.is_some_and(|c| c.is_ascii_alphanumeric()),
-        };
-        let is_part = goes_on || is_begun.is_some_and(|c| c.is_ascii_alphanumeric() || c == '.');
-        out.push_str(before);
-        out.push_str(if is_part { version } else { REF });
-        rest = after;
+    let is_of_name = |c: char| c.is_ascii_alphanumeric();
+    let (mut out, mut end) = (String::new(), 0);
+    for (at, _) in path.match_indices(version) {
+        let (before, after) = (&path[..at], &path[at + version.len()..]);
+        let is_begun = before.ends_with(|c| is_of_name(c) || c == '.');
+        let is_number = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+        let goes_on = after.starts_with(is_of_name) || after.strip_prefix('.').is_some_and(is_number);
+        if !is_begun && !goes_on {
+            out += &path[end..at];
+            out += REF;
+            end = at + version.len();
+        }
     }
-    out + rest
+    out + &path[end..]
 }
 
 /// Checks the name of a tag, branch or commit.
@@ -459,8 +478,9 @@ fn check_web(url: &str) -> Result<()> {
     if credentials::are_in(url) {
         bail!(NO_SECRET);
     }
-    let host = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme));
-    if host.is_none_or(|host| host.starts_with(['/', '-'])) || url.contains(|c: char| c.is_control() || c == ' ') {
+    if after_scheme(url).is_none_or(|host| host.starts_with(['/', '-']))
+        || url.contains(|c: char| c.is_control() || c == ' ')
+    {
         bail!("the address must begin with `https://` or `http://` and a host, and have no space, not \"{url}\"");
     }
     Ok(())

@@ -19,7 +19,7 @@ use krm_folders::release;
 use krm_folders::selection::{FitsNothing, Selection};
 use krm_folders::side::Side;
 use krm_folders::sources;
-use krm_git::address::ReleaseAddress;
+use krm_git::address::{ReleaseAddress, is_web};
 use krm_git::tracked;
 use krm_names::file_path::{self, RULES};
 use krm_show::args::Color;
@@ -83,8 +83,8 @@ struct Asked {
 /// What the user means: an address and a folder, or a repository of charts, a chart and a folder.
 fn asked(args: &Get) -> Result<Asked> {
     let given = ReleaseAddress::parse(&args.source);
-    let is_web = ["https://", "http://"].iter().any(|scheme| args.source.starts_with(scheme));
-    let chart = args.folder.as_ref().filter(|_| given.is_err() && is_web).and_then(|chart| chart.to_str());
+    let chart =
+        args.folder.as_ref().filter(|_| given.is_err() && is_web(&args.source)).and_then(|chart| chart.to_str());
     match chart {
         Some(chart) => Ok(Asked {
             address: ReleaseAddress::of_chart(&args.source, chart)?,
