@@ -138,24 +138,6 @@ impl<'a> OpenMerge<'a> {
         Self { merged: self.merged.decide(&mut |conflict| pick(&conflict)), ..self }
     }
 
-    /// What the merge tells before it is written: its conflicts, and what happened to whole resources. `see` looks at each conflict.
-    ///
-    /// # Errors
-    /// The values of the conflicts take more than is left of the budget.
-    pub fn told<'w>(
-        &self,
-        otherwise: Treatment,
-        budget: &'w Budget,
-        see: impl FnMut(&ConflictView<'_, 'w>, &Event),
-    ) -> Result<Vec<Event>, Box<Event>>
-    where
-        'a: 'w,
-    {
-        let mut run = self.run(otherwise, budget)?;
-        run.seen(|decide| self.merged.settle(decide), see)?;
-        Ok(run.results.into_vec())
-    }
-
     /// Decides the conflicts and writes the merge, with the results. `otherwise` is for the conflicts that no rule decides. It may be called
     /// again, each time with a budget of its own.
     ///
