@@ -5,7 +5,6 @@ CASES are files with a case a line, as JSON: id, path, original, updated, dest. 
 both must refuse, or neither. Exit 1 if a case differs."""
 import argparse
 import concurrent.futures
-import gzip
 import json
 import os
 import subprocess
@@ -43,11 +42,7 @@ def main():
     args = args.parse_args()
     plugin = os.path.abspath(args.plugin)
     first, step = map(int, args.part.split("/"))
-    cases = []
-    for path in args.cases:
-        with gzip.open(path, "rt") as file:
-            cases += map(json.loads, file)
-    cases, wrong = cases[first::step], 0
+    cases, wrong = list(merge.cases(args.cases))[first::step], 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for case, found in zip(cases, pool.map(lambda case: judged(plugin, case), cases)):
             if found:

@@ -1,5 +1,7 @@
 """Runs `kubectl-krm_merge three-way` on folders, and says what came out."""
 import collections
+import gzip
+import json
 import os
 import re
 import subprocess
@@ -8,6 +10,13 @@ import tempfile
 import oracle
 
 Done = collections.namedtuple("Done", "code files conflicts told errors")
+
+
+def cases(paths):
+    """The cases of real histories in files with a case a line, as JSON."""
+    for path in paths:
+        with gzip.open(path, "rt") as file:
+            yield from map(json.loads, file)
 
 
 def write(folder, files):

@@ -12,14 +12,13 @@ Exit 1 if more than N cases break a law (0 where it is not given)."""
 import argparse
 import collections
 import concurrent.futures
-import gzip
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import merge
 import oracle
 
 FORMATS = ("fields", "name", "json", "diff", "results", "markdown")
@@ -134,11 +133,7 @@ def main():
     args = args.parse_args()
     plugin = os.path.abspath(args.plugin)
     first, step = map(int, args.part.split("/"))
-    cases = []
-    for path in args.cases:
-        with gzip.open(path, "rt") as file:
-            cases += map(json.loads, file)
-    cases, broken, wrong = cases[first::step], collections.Counter(), 0
+    cases, broken, wrong = list(merge.cases(args.cases))[first::step], collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for case, found in zip(cases, pool.map(lambda case: list(laws(plugin, case)), cases)):
             wrong += bool(found)

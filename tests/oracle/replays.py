@@ -6,8 +6,6 @@ CASES are files with a case a line, as JSON: id, path, original, updated, dest, 
 (0 where it is not given)."""
 import argparse
 import concurrent.futures
-import gzip
-import json
 import os
 import sys
 
@@ -34,10 +32,7 @@ def main():
     args.add_argument("--all", action="store_true")
     args = args.parse_args()
     plugin = os.path.abspath(args.plugin)
-    cases = []
-    for path in args.cases:
-        with gzip.open(path, "rt") as file:
-            cases += [case for case in map(json.loads, file) if args.all or case["git"] is None]
+    cases = [case for case in merge.cases(args.cases) if args.all or case["git"] is None]
     gains, wrong = 0, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for case, found in zip(cases, pool.map(lambda case: judged(plugin, case), cases)):
