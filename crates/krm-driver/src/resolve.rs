@@ -20,6 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use krm_files::command::argument;
 use krm_files::disk::{self, Replacement};
 use krm_files::errors::chain;
 use krm_files::regular;
@@ -156,14 +157,11 @@ fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<O
     let given = args.answers.as_deref().map(read_answers).transpose()?;
     let is_any_left =
         !found.unmarked.is_empty() || !open_twins.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
-    // Another run, or an editor, may have resolved them. Or git kept ours without markers, as it does if a driver is missing: only the user knows.
-    let unsure = if args.git_add { &found.resolved[..] } else { &[] };
+    // Another run may have resolved them. Or git kept ours, as it does without a driver. Only the user knows.
+    let unsure = if args.git_add { &found.bare[..] } else { &[] };
     if spots.is_empty() && taken.is_empty() && held.iter().all(|held| held.merged.is_none()) {
         let mut page = Page::new(Reader::of_stdout(Color::Auto));
-        unsure.iter().for_each(|file| {
-            let (name, path) = (shown(&file.name), krm_files::command::argument(&file.name));
-            screen::tell(Word::Error, &format!("{name}: git has this file as unmerged, but it has no conflict markers. If it is resolved, run `git add {path}`"));
-        });
+        unsure.iter().for_each(|file| screen::tell(Word::Error, &told_of_bare(file)));
         let is_any_left = is_any_left || !unsure.is_empty();
         if !is_any_left {
             page.line("no conflict to resolve");
@@ -254,6 +252,14 @@ fn told_of(unmarked: &Unmarked) -> String {
         }
     };
     format!("{}: {what}", shown(&unmarked.name))
+}
+
+/// The message about an unmerged file without markers.
+fn told_of_bare(file: &File) -> String {
+    let (name, path) = (shown(&file.name), argument(&file.name));
+    format!(
+        "{name}: git has this file as unmerged, but it has no conflict markers. If it is resolved, run `git add {path}`"
+    )
 }
 
 /// The message about a file that is no text, and that both sides changed.

@@ -30,8 +30,8 @@ pub struct NamedFiles {
     pub why: WhySearched,
     /// The unmerged files among the named ones whose conflict markers cannot show.
     pub unmarked: Vec<Unmarked>,
-    /// The unmerged files among the named ones that have no markers any more: only git's index does not know that they are resolved.
-    pub resolved: Vec<File>,
+    /// The unmerged files among the named ones that have no markers. Someone may have resolved them, or git kept ours.
+    pub bare: Vec<File>,
 }
 
 /// An unmerged file whose conflict markers cannot show.
@@ -170,15 +170,15 @@ pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
     files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));
     let mut known = std::collections::HashSet::new();
     files.retain(|file| known.insert(file.disk.clone()));
-    let (mut unmarked, mut resolved) = (Vec::new(), Vec::new());
+    let (mut unmarked, mut bare) = (Vec::new(), Vec::new());
     for unmerged in unmerged.into_iter().filter(|unmerged| !unmerged.is_marked()) {
         match unmerged.unmarked() {
             Some(what) => unmarked.push(Unmarked { what, name: unmerged.name }),
-            None if is_file(&unmerged.name) => resolved.push(file(&unmerged.name)?),
+            None if is_file(&unmerged.name) => bare.push(file(&unmerged.name)?),
             None => {}
         }
     }
-    Ok(NamedFiles { files, why, unmarked, resolved })
+    Ok(NamedFiles { files, why, unmarked, bare })
 }
 
 /// The files beside which a merge left the other side's version: among the named ones; without names, below the current folder. `found` are the
