@@ -19,12 +19,13 @@ use crate::machine::{call, host, output, read, root, size, target_folder};
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "krm-names",
     "krm-yaml",
     "krm-tree",
     "krm-schema",
     "krm-merge-core",
+    "krm-overlay",
     "krm-package",
     "krm-job",
     "krm-words",

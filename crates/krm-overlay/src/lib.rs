@@ -1,0 +1,43 @@
+//! What lies over a release, such as your values over a chart, and what a new release changes below it.
+//!
+//! A [`Chart`] is one release, read from its files. [`review`] asks of each place in your values what the new release does to it, and answers
+//! with a [`Finding`]: the place and a [`Verdict`].
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use krm_overlay::{Chart, Layer, Verdict, review};
+//! use krm_yaml::Document;
+//!
+//! let chart = |defaults: &str| {
+//!     let files = [
+//!         ("Chart.yaml", "{name: web, version: 1.0.0}"),
+//!         ("values.yaml", defaults),
+//!         ("templates/web.yaml", "replicas: {{ .Values.replicas }}"),
+//!     ];
+//!     Chart::read(&files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into())
+//! };
+//! let ours = Document::parse("replicas: 2\n")?;
+//! let layer = Layer::of(ours.roots().next().expect("a document"));
+//! let findings = review(&chart("replicas: 1")?, &chart("replicas: 3")?, &[layer]);
+//! assert!(matches!(findings[0].verdict, Verdict::Hides(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It knows no disk, no network, no git and no `helm`: the caller gives texts. It never runs a template. Where a template decides at run time
+//! what it reads, the place counts as read, so a place is called gone only if nothing reads it.
+//!
+//! The modules in reading order, from the whole down to the bytes:
+
+mod review;
+
+mod verdict;
+
+mod chart;
+
+mod values;
+
+pub use chart::{Chart, ChartError, Dependency};
+pub use review::{Layer, review};
+pub use values::Value;
+pub use verdict::{Copied, Finding, Hidden, HiddenAs, MovedTo, Unknown, Verdict};

@@ -1,0 +1,105 @@
+//! [`Value`]: values as helm has them, and how it lays one over another.
+//!
+//! Everything that is special about helm's values is in this file. A map is merged field by field, a list is replaced as a whole, and a null
+//! removes what is below it. Source: helm's `pkg/chart/common/util/coalesce.go`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use krm_yaml::{NodeRef, Scalar, Style, quoted_json};
+
+/// A value of helm: what a text of values means, without its formatting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A map. Helm sorts the fields.
+    Map(BTreeMap<String, Value>),
+    /// A list.
+    List(Vec<Value>),
+    /// Anything else.
+    Scalar(Scalar<'static>),
+}
+
+impl Value {
+    /// The value of a node.
+    pub fn of(node: NodeRef<'_>) -> Self {
+        let node = node.resolve();
+        if node.is_map() {
+            let fields = node.fields().filter(|(key, _)| !key.is_container());
+            return Self::Map(fields.map(|(key, value)| (key.string().to_owned(), Self::of(value))).collect());
+        }
+        if node.is_list() {
+            return Self::List(node.elements().map(Self::of).collect());
+        }
+        match node.scalar() {
+            Some(Scalar::String(text)) if node.style() == Style::Plain && node.tag().is_none() => {
+                Self::Scalar(old_bool(&text).map_or_else(|| Scalar::String(text.into_owned().into()), Scalar::Bool))
+            }
+            scalar => Self::Scalar(owned(scalar.unwrap_or(Scalar::Null))),
+        }
+    }
+
+    /// The value at a path of fields.
+    pub fn at<S: AsRef<str>>(&self, path: &[S]) -> Option<&Self> {
+        path.iter().try_fold(self, |value, name| value.field(name.as_ref()))
+    }
+
+    /// The value of a field; `None` if this is not a map.
+    pub fn field(&self, name: &str) -> Option<&Self> {
+        if let Self::Map(fields) = self { fields.get(name) } else { None }
+    }
+
+    /// Whether it is a null, which removes what is below it.
+    pub fn is_null(&self) -> bool {
+        *self == Self::Scalar(Scalar::Null)
+    }
+}
+
+/// It is written as JSON.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Map(fields) => {
+                f.write_str("{")?;
+                for (number, (name, value)) in fields.iter().enumerate() {
+                    let comma = if number > 0 { ", " } else { "" };
+                    write!(f, "{comma}{}: {value}", quoted_json(name))?;
+                }
+                f.write_str("}")
+            }
+            Self::List(elements) => {
+                f.write_str("[")?;
+                for (number, element) in elements.iter().enumerate() {
+                    let comma = if number > 0 { ", " } else { "" };
+                    write!(f, "{comma}{element}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Scalar(Scalar::Null) => f.write_str("null"),
+            Self::Scalar(Scalar::Bool(value)) => write!(f, "{value}"),
+            Self::Scalar(Scalar::Number(number)) => f.write_str(number.to_decimal().as_deref().unwrap_or(".nan")),
+            Self::Scalar(Scalar::Timestamp(text) | Scalar::String(text) | Scalar::Tagged(_, text)) => {
+                f.write_str(&quoted_json(text))
+            }
+        }
+    }
+}
+
+/// The words of YAML 1.1 that helm reads as a boolean, and go-yaml v3 as a string.
+fn old_bool(text: &str) -> Option<bool> {
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Some(true),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Some(false),
+        _ => None,
+    }
+}
+
+fn owned(scalar: Scalar<'_>) -> Scalar<'static> {
+    match scalar {
+        Scalar::Null => Scalar::Null,
+        Scalar::Bool(value) => Scalar::Bool(value),
+        Scalar::Number(number) => Scalar::Number(number),
+        Scalar::Timestamp(text) => Scalar::Timestamp(text.into_owned().into()),
+        Scalar::String(text) => Scalar::String(text.into_owned().into()),
+        Scalar::Tagged(tag, text) => Scalar::Tagged(tag.into_owned().into(), text.into_owned().into()),
+    }
+}

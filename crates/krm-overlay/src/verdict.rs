@@ -1,0 +1,103 @@
+//! [`Verdict`]: what a new release does to a place that lies over it.
+
+use std::ops::Range;
+
+use krm_tree::path::FieldPath;
+
+use crate::values::Value;
+
+/// A place of a layer, and what the new release does to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The number of the layer.
+    pub layer: usize,
+    /// The place in the values of the chart, such as `image.tag`. A list is one place.
+    pub place: FieldPath<'static>,
+    /// The bytes of the field in the text of the layer's document, from its key to the end of its value.
+    pub span: Range<usize>,
+    /// What the new release does to it.
+    pub verdict: Verdict,
+}
+
+/// What a new release does to a place that lies over it. The worst comes first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The old release read this place, and the new one does not.
+    Gone {
+        /// Where the new release reads it instead, if that is known.
+        moved_to: Option<MovedTo>,
+    },
+    /// The releases have another kind of value here, which the layer does not fit: a map over a text, or a text over a map.
+    OtherKind {
+        /// The default of the old release.
+        original: Option<Value>,
+        /// The default of the new release.
+        updated: Value,
+    },
+    /// The new release has another default, and the layer hides it.
+    Hides(Hidden),
+    /// Only the new release has a default here, and it is not what the layer says.
+    Appears {
+        /// The default of the new release.
+        updated: Value,
+    },
+    /// The layer says what the new release says, and the old release said something else. So it can go.
+    NewlySame,
+    /// What lies below is not known.
+    Unknown(Unknown),
+    /// Neither release reads this place.
+    Nowhere,
+    /// The layer says what both releases say.
+    Same,
+    /// There is nothing to say.
+    Holds,
+}
+
+/// Where a place went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedTo {
+    /// The place in the new release.
+    pub place: FieldPath<'static>,
+}
+
+/// A default that changed, and that a layer hides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The default of the old release.
+    pub original: Option<Value>,
+    /// The default of the new release; `None` if it has none.
+    pub updated: Option<Value>,
+    /// What the layer says.
+    pub ours: Value,
+    /// The fields beside this one that only the new release has.
+    pub siblings: Vec<String>,
+    /// Whether the layer is a copy of the old default.
+    pub copied: Copied,
+    /// What kind of value it is.
+    pub hidden_as: HiddenAs,
+}
+
+/// Whether a layer says what the old release said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// It says the same: you copied what upstream has now changed.
+    Original,
+    /// It says something of its own.
+    No,
+}
+
+/// What kind of value a layer hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HiddenAs {
+    /// The tag or the digest of an image. These change with each release, so all of them are told in one line.
+    Image,
+    /// Any other value.
+    Value,
+}
+
+/// Why nothing is known of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// The files of this chart, which the release needs, are missing.
+    NoSubchart(String),
+}
