@@ -1,5 +1,6 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
+mod bounded;
 mod cache;
 mod cli;
 mod compare;
@@ -7,6 +8,8 @@ mod complete;
 mod difference;
 mod explain;
 mod extract;
+#[cfg_attr(not(test), allow(dead_code, reason = "the commands that render charts come next"))]
+mod helm;
 mod likeness;
 mod manual;
 mod merge;

@@ -8,9 +8,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{self, Stdio};
+use std::process;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -27,12 +26,7 @@ use krm_yaml::shown;
 
 use super::past::Past;
 use super::volatile::{Kept, Volatile};
-
-/// The largest output of a command, in bytes.
-const MOST: u64 = 1 << 28;
-
-/// How much of what a failed command says is read, in bytes.
-const MOST_SAID: u64 = 1 << 16;
+use crate::bounded::{self, Ended, MOST, Unfinished};
 
 /// What stands for the release in a command.
 const REF: &str = "{ref}";
@@ -134,26 +128,15 @@ impl Producer {
         let words: Vec<String> = self.words.iter().map(|word| word.replace(REF, release)).collect();
         let (program, arguments) = words.split_first().context("a command must have a program")?;
         let name = shown::line(program).into_owned();
-        let mut run = process::Command::new(program);
-        run.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = run.spawn().with_context(|| format!("`{name}` must be a program that can be run"))?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (printed, said) = std::thread::scope(|scope| {
-            // Both pipes must move at the same time.
-            let said = scope.spawn(move || stderr.map_or(Ok(Vec::new()), all_said));
-            let mut printed = Vec::new();
-            let read = stdout.map_or(Ok(0), |stdout| stdout.take(MOST + 1).read_to_end(&mut printed));
-            if printed.len() as u64 > MOST {
-                let _ = child.kill();
+        let ended = bounded::run(process::Command::new(program).args(arguments).current_dir(folder), None);
+        let Ended { printed, said, status } = ended.map_err(|why| match why {
+            Unfinished::NotStarted(why) => anyhow!(why).context(format!("`{name}` must be a program that can be run")),
+            Unfinished::Unread(why) => anyhow!(why),
+            Unfinished::TooLarge | Unfinished::TookTooLong => {
+                anyhow!("`{name}` must print at most {MOST} bytes for a release, but it printed more")
             }
-            (read.map(|_| printed), said.join())
-        });
-        let (printed, status) = (printed?, child.wait()?);
-        if printed.len() as u64 > MOST {
-            bail!("`{name}` must print at most {MOST} bytes for a release, but it printed more");
-        }
+        })?;
         if !status.success() {
-            let said = said.ok().and_then(Result::ok).unwrap_or_default();
             bail!("`{name}` failed with {status}: {}", last_line(&said, arguments));
         }
         Ok(printed)
@@ -230,14 +213,6 @@ fn files(hash: &str) -> Result<[PathBuf; 2]> {
     let first = cache::outputs()?.join(hash);
     let second = cache::again(&first);
     Ok([first, second])
-}
-
-/// All that a program says, up to a limit. It must be able to say the rest, or it would wait for ever.
-fn all_said(mut from: impl Read) -> io::Result<Vec<u8>> {
-    let mut said = Vec::new();
-    from.by_ref().take(MOST_SAID).read_to_end(&mut said)?;
-    io::copy(&mut from, &mut io::sink())?;
-    Ok(said)
 }
 
 /// The last line of what a program said, without its arguments and their values, which may hold a password.
