@@ -5,7 +5,7 @@
 
 use crate::config_file::NEW;
 use anyhow::{Context, Result, anyhow, bail};
-use krm_git::address::{Chart, LATEST, REF, ReleaseAddress, Repo, check_reference, is_digest};
+use krm_git::address::{Chart, LATEST, REF, ReleaseAddress, Repo, check_name, is_digest};
 use krm_git::refs::{RefKind, State, is_commit};
 use krm_merge_core::merge::Merging;
 use krm_merge_core::policy::Policy;
@@ -219,7 +219,7 @@ fn of_upstream(node: NodeRef<'_>, place: RecordDocument) -> Result<Upstream, Rec
             return Err(RecordFault { at: run.position(), why });
         }
         let reference = node.get("ref").map(|_| text(node, &["ref"])).transpose()?;
-        reference.as_deref().map_or(Ok(()), check_reference).map_err(fault)?;
+        reference.as_deref().map_or(Ok(()), check_name).map_err(fault)?;
         return Ok(Upstream::Run { run: words, reference });
     }
     let source = source(node).filter(|_| place == RecordDocument::Rules);
@@ -277,7 +277,7 @@ fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
         true => (text(node, &["git", "ref"])?, text(node, &["git", "commit"])?),
         false => (text(node, &["ref"])?, text(node, &["sha256"])?),
     };
-    check_reference(&reference).map_err(fault)?;
+    check_name(&reference).map_err(fault)?;
     // Without a repository of its own, it is of the upstream.
     let address = node.at(&["git", "repo"]).map(|_| of_git(node)).transpose()?;
     if !is_commit(&exact) {

@@ -61,7 +61,7 @@ pub fn side_at(of: &str, path: &str, why: io::Error, before: &Before<'_>) -> Res
 
 /// Whether a text names a tag, branch or commit of the repository that one stands in.
 fn is_ref_here(text: &str) -> bool {
-    let is_name = address::check_reference(text).is_ok();
+    let is_name = address::check_name(text).is_ok();
     let mut git = program::git(program::In::Around(Path::new(".")));
     git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{text}^{{commit}}")]);
     is_name && program::run(&mut git, b"").is_ok()

@@ -14,7 +14,7 @@ use std::{fmt, fs, io};
 use anyhow::{Result, bail};
 use krm_files::credentials;
 
-use crate::versions::split as version_in;
+use crate::versions::{Range, split as version_in, unread};
 
 /// The form of an address, for messages.
 pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository of the current directory; or a chart, as `REPO//NAME@VERSION` or `oci://HOST/PATH:TAG`; or the address of a file or an archive";
@@ -318,13 +318,24 @@ fn with_ref_for(version: &str, path: &str) -> String {
     out + &path[end..]
 }
 
-/// Checks the name of a tag, branch or commit.
+/// Checks the name of a tag, branch or commit, or a range of versions.
 ///
 /// # Errors
 /// It cannot be one.
 pub fn check_reference(name: &str) -> Result<()> {
+    if Range::read(name).is_some() { Ok(()) } else { check_name(name) }
+}
+
+/// Checks the name of a tag, branch or commit.
+///
+/// # Errors
+/// It cannot be one.
+pub fn check_name(name: &str) -> Result<()> {
     let is_foreign = |c: char| c.is_control() || c.is_whitespace() || ":?*[\\".contains(c);
     if name.is_empty() || name.starts_with('-') || name.contains(is_foreign) || name.contains("..") {
+        if let Some(why) = unread(name) {
+            return Err(why);
+        }
         bail!("a release must be the name of a tag, branch or commit, without `-` at its beginning, not \"{name}\"");
     }
     Ok(())

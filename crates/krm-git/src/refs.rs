@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use semver::Version;
 
-use crate::address::{ReleaseAddress, check_reference};
+use crate::address::{ReleaseAddress, check_name};
 use crate::source::Listed;
-use crate::versions::{Range, followed, split, version};
+use crate::versions::{Range, followed, split, unread, version};
 
 /// The tags and branches of a repository, each with its commit.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub enum RefKind {
 pub fn line(Listed { name, digest }: &Listed) -> String {
     let digest = digest.as_deref().filter(|digest| is_commit(digest)).unwrap_or_default();
     let place = if kind(name) == RefKind::Tag { "tags" } else { "heads" };
-    if check_reference(name).is_ok() { format!("{digest}\trefs/{place}/{name}\n") } else { String::new() }
+    if check_name(name).is_ok() { format!("{digest}\trefs/{place}/{name}\n") } else { String::new() }
 }
 
 /// What a name of another source than git is.
@@ -66,7 +66,7 @@ impl Refs {
         let mut head = None;
         for line in String::from_utf8_lossy(lines).lines() {
             let Some((object, name)) = line.split_once('\t') else { continue };
-            let is_recordable = |name: &&str| check_reference(name.strip_suffix("^{}").unwrap_or(name)).is_ok();
+            let is_recordable = |name: &&str| check_name(name.strip_suffix("^{}").unwrap_or(name)).is_ok();
             if let Some(branch) = object.strip_prefix("ref: refs/heads/").filter(|_| name == "HEAD") {
                 head = Some(branch.to_owned());
             } else if name == "HEAD" {
@@ -105,7 +105,7 @@ impl Refs {
             let name = branch.clone().unwrap_or_else(|| commit.clone());
             let kind = if branch.is_some() { RefKind::Branch } else { RefKind::Commit };
             // A package records it, and reads it again.
-            check_reference(&name).with_context(|| format!("the default branch of \"{}\"", address.repo))?;
+            check_name(&name).with_context(|| format!("the default branch of \"{}\"", address.repo))?;
             return Ok(State { reference: name.clone(), name, commit: commit.clone(), kind });
         };
         let newest = || {
@@ -120,6 +120,9 @@ impl Refs {
                 bail!("\"{}\" has no release in the range \"{name}\"{}", address.repo, offer(releases))
             }
             None => {
+                if let Some(why) = unread(name) {
+                    return Err(why);
+                }
                 let releases = self.of_all_series(address);
                 bail!("\"{}\" has no {} \"{name}\"{}", address.repo, address.repo.names(), offer(releases))
             }

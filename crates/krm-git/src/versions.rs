@@ -1,47 +1,185 @@
 //! Versions in the names of releases, ranges of them, and which one follows another.
 //!
-//! Upstreams write versions in many ways, so a version may have fewer than three numbers, and a text before it. A wish may be a range:
-//! `^1.4`, `~1.4`, `>=1.4,<2` or `v1.x`, as cargo reads them, but a version alone is a name.
+//! Upstreams write versions in many ways, so a version may have fewer than three numbers or more, and a text before it. A wish may be a range, in
+//! the forms of helm, npm and cargo, but a version alone is a name.
 
-use semver::{Version, VersionReq};
+use anyhow::{Error, anyhow};
+use semver::{Prerelease, Version};
 
 /// Versions of a series, of which somebody wants the newest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The text before the versions, if the range names it.
     pub series: Option<String>,
-    versions: VersionReq,
+    /// A version must be in one of them.
+    any: Vec<Part>,
 }
+
+/// What stands between `||`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    /// A version must be in all of them.
+    all: Vec<Span>,
+    /// As for helm, pre-releases count only if one of the versions is one.
+    takes_pre_releases: bool,
+}
+
+/// The versions from one, which belongs to them, to another one, which does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Span {
+    from: Option<Version>,
+    to: Option<Version>,
+    /// All others are meant.
+    is_not: bool,
+}
+
+/// The signs before a version of a range. A longer one comes before its beginning.
+const OPERATORS: [&str; 12] = [">=", "=>", "<=", "=<", "!=", "~>", ">", "<", "=", "~", "^", ""];
 
 impl Range {
     /// Reads a range; `None` if the text is not a range.
     pub fn read(text: &str) -> Option<Self> {
-        starts(text).find_map(|at| {
+        starts(text).filter(|_| !text.contains(char::is_control)).find_map(|at| {
             let (series, range) = text.split_at(at);
-            let is_range =
-                range.starts_with(['^', '~', '>', '<', '=']) || [".x", ".X"].iter().any(|end| range.ends_with(end));
-            // A tag has the `v` that a range does without.
-            let bare = |part: &str| {
-                let operator = part.len() - part.trim_start_matches(['^', '~', '>', '<', '=']).len();
-                let (operator, version) = part.split_at(operator);
-                let version = version.strip_prefix(['v', 'V']).unwrap_or(version);
-                let pre = version.find('-').unwrap_or(version.len());
-                format!("{operator}{}{}", &version[..pre], counted(&version[pre..]))
-            };
-            let parts: Vec<String> = range.split(',').map(bare).collect();
-            let versions = VersionReq::parse(&parts.join(",")).ok().filter(|_| is_range)?;
-            Some(Self { series: (!series.is_empty()).then(|| series.to_owned()), versions })
+            let is_range = is_meant(range) || [".x", ".X"].iter().any(|end| range.ends_with(end));
+            if !is_range || is_meant(series) {
+                return None;
+            }
+            let part = |part: &str| Part::read(part.trim_start().strip_prefix(series).unwrap_or(part));
+            let any = range.split("||").map(part).collect::<Option<_>>()?;
+            Some(Self { series: (!series.is_empty()).then(|| series.to_owned()), any })
         })
     }
 
     /// Whether it names dates, not versions.
     fn is_of_dates(&self) -> bool {
-        self.versions.comparators.iter().any(|one| is_date(&Version::new(one.major, 0, 0)))
+        let spans = self.any.iter().flat_map(|part| &part.all);
+        spans.flat_map(|span| span.from.iter().chain(&span.to)).any(is_date)
     }
 
     /// Whether a version is in the range.
     pub fn has(&self, version: &Version) -> bool {
-        self.versions.matches(version)
+        let is_in = |part: &Part| {
+            (version.pre.is_empty() || part.takes_pre_releases) && part.all.iter().all(|span| span.has(version))
+        };
+        self.any.iter().any(is_in)
+    }
+}
+
+/// Whether a text must be a range, for it has what only ranges have.
+fn is_meant(text: &str) -> bool {
+    text.starts_with(['^', '~', '>', '<', '=', '!']) || text.contains([' ', '*']) || text.contains("||")
+}
+
+/// The error for a text that is neither a name nor a range; `None` if the text does not look like a range.
+pub fn unread(text: &str) -> Option<Error> {
+    is_meant(text).then(|| {
+        anyhow!(
+            "a range of versions must be such as `^1.4`, `~1.4`, `1.x`, `>=1.4 <2`, `1.2 - 1.4`, `1.x || 3.x` or `*`, not \"{text}\""
+        )
+    })
+}
+
+impl Part {
+    fn read(text: &str) -> Option<Self> {
+        if let Some((from, to)) = text.split_once(" - ") {
+            let (from, to) = (Partial::read(from.trim())?, Partial::read(to.trim())?);
+            return Some(Self::of(&[(">=", from), ("<=", to)]));
+        }
+        let (mut rest, mut all) = (text.trim(), Vec::new());
+        while !rest.is_empty() {
+            let operator = OPERATORS.into_iter().find(|operator| rest.starts_with(operator))?;
+            rest = rest[operator.len()..].trim_start();
+            let end = rest.find([' ', ',']).unwrap_or(rest.len());
+            all.push((operator, Partial::read(&rest[..end])?));
+            let next = rest[end..].trim_start();
+            let after_comma = next.strip_prefix(',').map(str::trim_start);
+            rest = after_comma.unwrap_or(next);
+            if after_comma.is_some_and(str::is_empty) {
+                return None;
+            }
+        }
+        (!all.is_empty()).then(|| Self::of(&all))
+    }
+
+    fn of(all: &[(&str, Partial)]) -> Self {
+        let takes_pre_releases = all.iter().any(|(_, version)| !version.pre.is_empty());
+        Self { all: all.iter().map(|(operator, version)| version.span(operator)).collect(), takes_pre_releases }
+    }
+}
+
+impl Span {
+    fn has(&self, version: &Version) -> bool {
+        let is_before = |end: &Version| version.cmp_precedence(end).is_lt();
+        let is_in = !self.from.as_ref().is_some_and(is_before) && self.to.as_ref().is_none_or(is_before);
+        is_in != self.is_not
+    }
+}
+
+/// A version of a range, which may lack numbers at its end.
+struct Partial {
+    numbers: Vec<u64>,
+    pre: Prerelease,
+}
+
+impl Partial {
+    fn read(text: &str) -> Option<Self> {
+        let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
+        // What comes after `+` has no order.
+        let text = text.split('+').next()?;
+        let (numbers, pre) = text.split_at(text.find('-').unwrap_or(text.len()));
+        let parts: Vec<&str> = numbers.split('.').collect();
+        let given = parts.iter().take_while(|part| !matches!(**part, "x" | "X" | "*")).count();
+        let numbers = parts[..given].iter().map(|part| number(part)?.parse().ok()).collect::<Option<Vec<u64>>>()?;
+        let may_be_pre = given == parts.len() && pre.len() > 1;
+        let has_others = parts[given..].iter().any(|part| !matches!(*part, "x" | "X" | "*"));
+        if parts.len() > 3 || has_others || !(may_be_pre || pre.is_empty()) {
+            return None;
+        }
+        Some(Self { numbers, pre: Prerelease::new(counted(pre).get(1..).unwrap_or_default()).ok()? })
+    }
+
+    /// The versions that an operator before it means.
+    fn span(&self, operator: &str) -> Span {
+        let first = Some(self.first());
+        let (from, to) = match operator {
+            ">" => (self.end(), None),
+            ">=" | "=>" => (first, None),
+            "<" => (None, first),
+            "<=" | "=<" => (None, self.end()),
+            "~" | "~>" => (first, self.after(2)),
+            // The first number that is not 0 stays.
+            "^" => (first, self.after(self.numbers.iter().take(2).take_while(|number| **number == 0).count() + 1)),
+            _ => (first, self.end()),
+        };
+        Span { from, to, is_not: operator == "!=" }
+    }
+
+    fn first(&self) -> Version {
+        let number = |at: usize| self.numbers.get(at).copied().unwrap_or_default();
+        Version { pre: self.pre.clone(), ..Version::new(number(0), number(1), number(2)) }
+    }
+
+    /// The first version after all that are meant without an operator.
+    fn end(&self) -> Option<Version> {
+        if self.pre.is_empty() || self.numbers.len() < 3 {
+            return self.after(3);
+        }
+        Some(Version { pre: Prerelease::new(&format!("{}.0", self.pre)).ok()?, ..self.first() })
+    }
+
+    /// The first version after those that begin with as many of its numbers; `None` if all do.
+    fn after(&self, count: usize) -> Option<Version> {
+        let Version { major, minor, patch, .. } = self.first();
+        let next = |number: u64| number.saturating_add(1);
+        let (major, minor, patch) = match count.min(self.numbers.len()) {
+            0 => return None,
+            1 => (next(major), 0, 0),
+            2 => (major, next(minor), 0),
+            _ => (major, minor, next(patch)),
+        };
+        // Its own pre-releases come before it.
+        Some(Version { pre: Prerelease::new("0").ok()?, ..Version::new(major, minor, patch) })
     }
 }
 
@@ -84,22 +222,30 @@ pub fn is_date(version: &Version) -> bool {
 /// The least number that counts days, seconds or builds, and no releases.
 const LEAST_STAMP: u64 = 100_000;
 
-/// A version, with or without `v`. It may have fewer than three numbers, and zeros before them.
+/// A version, with or without `v`. It may have fewer than three numbers, and zeros before them. A fourth number, and others after it, come before
+/// those of the build, which has an order here: 1.2.3 < 1.2.3.4 < 1.2.3.10 < 1.2.4.
 pub fn version(text: &str) -> Option<Version> {
     let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
     let end = text.find(['-', '+']).unwrap_or(text.len());
     let (numbers, rest) = text.split_at(end);
-    let mut numbers: Vec<&str> = numbers.split('.').collect();
-    if numbers.len() > 3
-        || numbers.iter().any(|number| number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()))
-    {
-        return None;
-    }
-    let whole = |number: &&str| number.trim_start_matches('0').to_owned();
+    let mut numbers = numbers.split('.').map(number).collect::<Option<Vec<&str>>>()?;
+    let more = numbers.split_off(numbers.len().min(3)).join(".");
     numbers.resize(3, "0");
-    let numbers: Vec<String> =
-        numbers.iter().map(whole).map(|number| if number.is_empty() { "0".to_owned() } else { number }).collect();
-    Version::parse(&format!("{}{}", numbers.join("."), counted(rest))).ok()
+    let rest = match (more.is_empty(), rest.strip_prefix('+')) {
+        (true, _) => counted(rest),
+        (false, Some(build)) => format!("+{more}.{build}"),
+        (false, None) if rest.is_empty() => format!("+{more}"),
+        // A pre-release of a fourth number has no place among them.
+        (false, None) => return None,
+    };
+    Version::parse(&format!("{}{rest}", numbers.join("."))).ok()
+}
+
+/// A number without the zeros before it; `None` if the text is not one.
+fn number(text: &str) -> Option<&str> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let value = text.trim_start_matches('0');
+    is_number.then_some(if value.is_empty() { "0" } else { value })
 }
 
 /// A text whose pre-releases have their numbers apart: `-rc.10` for `-rc10`. semver compares `rc10` and `rc9` as texts, people do not.
@@ -110,10 +256,10 @@ fn counted(text: &str) -> String {
         let is_letter = |c: char| c.is_ascii_alphabetic();
         let (word, number) = piece.split_at(piece.len() - piece.trim_start_matches(is_letter).len());
         let digits = number.trim_end_matches(['-', '.', ',']);
-        let is_counted = !word.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let value = digits.trim_start_matches('0');
-        let value = if value.is_empty() { "0" } else { value };
-        if is_counted { format!("{word}.{value}{}", &number[digits.len()..]) } else { piece.to_owned() }
+        match self::number(digits).filter(|_| !word.is_empty()) {
+            Some(value) => format!("{word}.{value}{}", &number[digits.len()..]),
+            None => piece.to_owned(),
+        }
     });
     pieces.collect::<String>() + build
 }
@@ -182,6 +328,122 @@ mod tests {
     }
 
     #[test]
+    fn a_range_has_the_forms_of_helm_and_npm() {
+        let all = [
+            "0.0.3",
+            "0.0.4",
+            "0.2.3",
+            "0.2.9",
+            "0.3.0",
+            "1.0.0",
+            "1.2.0",
+            "1.2.3",
+            "1.3.0-rc1",
+            "1.3.0",
+            "1.4.5",
+            "2.0.0-rc1",
+            "2.0.0",
+            "2.1.0",
+            "3.0.0-beta.2",
+        ];
+        for (range, want) in [
+            ("*", "2.1.0"),
+            (">0.0.0-0", "3.0.0-beta.2"),
+            (">= 1.0, < 2", "1.4.5"),
+            (">=1.0 <2", "1.4.5"),
+            (">=1.0 <2.0.0-0", "1.4.5"),
+            (">=1.0 <=1.3", "1.3.0"),
+            (">=1.0-0 <2", "2.0.0-rc1"),
+            ("^1.3-0 <1.3", "1.3.0-rc1"),
+            ("=1.3-0", "1.3.0"),
+            (">=1.0.0-0 <2", "2.0.0-rc1"),
+            ("^1 || ^2", "2.1.0"),
+            ("^1||^0.2", "1.4.5"),
+            ("1.x", "1.4.5"),
+            ("1.2.x || 0.X", "1.2.3"),
+            ("1.*", "1.4.5"),
+            ("0.0.x", "0.0.4"),
+            ("~1.2", "1.2.3"),
+            ("~1", "1.4.5"),
+            ("~>1.2.1", "1.2.3"),
+            ("~1.2.3-rc1", "1.2.3"),
+            ("1.2 - 1.3", "1.3.0"),
+            ("1.2.0 - 2", "2.1.0"),
+            ("v1.2.0 - v1.2.9", "1.2.3"),
+            ("^0.2", "0.2.9"),
+            ("^0.2.4", "0.2.9"),
+            ("^0.0.3", "0.0.3"),
+            ("^0.0", "0.0.4"),
+            ("^0", "0.3.0"),
+            ("^1.3.0-0", "1.4.5"),
+            ("~1.3.0-rc0 <1.3.0", "1.3.0-rc1"),
+            ("=1.2", "1.2.3"),
+            ("=1.2.0", "1.2.0"),
+            ("!=2.1.0 <3", "2.0.0"),
+            ("!=2 >0", "1.4.5"),
+            (">1.2 <2", "1.4.5"),
+            (">1.4", "2.1.0"),
+            ("<=1.2", "1.2.3"),
+            ("=<1.2.0", "1.2.0"),
+            ("=> 3", ""),
+            ("<1 || >2", "0.3.0"),
+        ] {
+            let range = Range::read(range).ok_or(range);
+            let found = |range: &Range| all.iter().rev().find(|one| range.has(&version(one).expect("a version")));
+            assert_eq!(range.as_ref().map(|range| found(range).map_or("", |one| *one)), Ok(want), "{range:?}");
+        }
+        for text in [
+            "1.2",
+            "1.2.3",
+            "v1",
+            "x",
+            "main",
+            "a,b",
+            "^",
+            ">=",
+            "^latest",
+            ">=1 and <2",
+            "1.2 -",
+            "^1 ||",
+            "|| ^1",
+            "^1 | ^2",
+            ">=1,,<2",
+            ">=1,",
+            "1.x.3",
+            "^1.x-rc1",
+            "1.2.3.x",
+            "^1.2.3.4",
+            "^1.2.3-",
+            "1.2 - ^2",
+            "web 1.x",
+            "^x-1.x",
+            " ",
+        ] {
+            assert_eq!(Range::read(text), None, "{text}");
+            let is_name = crate::address::check_name(text).is_ok() && !text.starts_with(['^', '>']);
+            assert_eq!(unread(text).is_none(), is_name, "{text}");
+        }
+        for (text, series) in [("web-1.x || web-2.x", "web-"), ("web-^1 || ^2", "web-"), ("a/b-1.0 - 2", "a/b-")] {
+            let range = Range::read(text).expect("a range");
+            let has = |text: &str| range.has(&version(text).expect("a version"));
+            assert_eq!(
+                (range.series.as_deref(), has("1.1"), has("2.0"), has("3.0")),
+                (Some(series), true, true, false)
+            );
+        }
+    }
+
+    #[test]
+    fn a_fourth_number_counts() {
+        let all = ["1.2.3", "1.2.3.1", "1.2.3.4", "1.2.3.04.9", "v1.2.3.10", "1.2.4"];
+        let versions: Vec<Version> = all.iter().map(|text| version(text).expect("a version")).collect();
+        assert!(versions.is_sorted() && versions.windows(2).all(|pair| pair[0] != pair[1]), "{versions:?}");
+        assert_eq!(version("1.2.3.4-rc1"), None);
+        assert_eq!(version("1.2.3.4+b.1"), version("1.2.3+4.b.1"));
+        assert_eq!(follows("1.2.3.4", &all, Some("=1.2.3")), "v1.2.3.10");
+    }
+
+    #[test]
     fn a_date_is_no_version_among_versions() {
         for (text, want) in [
             ("2024.01.15", true),
@@ -208,7 +470,9 @@ mod tests {
             ("a@1.0.0", Some(("a@", "1.0.0"))),
             ("main", None),
             ("v1.x", None),
-            ("1.2.3.4", None),
+            ("1.2.3.4", Some(("", "1.2.3+4"))),
+            ("web-1.2.3.4", Some(("web-", "1.2.3+4"))),
+            ("1.2.3.4-rc1", None),
         ] {
             let found = split(name).map(|(prefix, version)| (prefix, version.to_string()));
             assert_eq!(found.as_ref().map(|(prefix, version)| (*prefix, version.as_str())), want, "{name}");

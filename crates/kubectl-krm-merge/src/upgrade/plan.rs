@@ -15,7 +15,7 @@ use krm_folders::record::{Lock, Record, Upstream};
 use krm_folders::release;
 use krm_folders::side::Side;
 use krm_folders::sources;
-use krm_git::address::{ReleaseAddress, Repo, check_reference};
+use krm_git::address::{ReleaseAddress, Repo, check_name};
 use krm_git::refs::{self, RefKind, State};
 use krm_git::store::{Gone, Network, Store};
 use krm_git::tree;
@@ -167,7 +167,7 @@ impl Plan {
             }
             None => "latest",
         };
-        check_reference(name)?;
+        check_name(name)?;
         let aim = match asked.to {
             None if has == Some(name) && command.takes_a_release() => Aim::Unknown,
             None if !command.takes_a_release() => Aim::Newest,

@@ -272,3 +272,32 @@ fn a_directory_or_a_repository_may_move() {
         assert!(folder.run(&["upgrade", name]).passed().contains("has v2.0.0 already"), "{name}");
     }
 }
+
+#[test]
+fn a_range_is_recorded_as_it_is_written() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    for tag in ["v1.0.0", "v1.2.3.4", "v2.0.0", "v3.0.0"] {
+        upstream.release(&files("d", &format!("'{tag}'")), tag);
+    }
+    let rules = || folder.read("p/.krm-merge.yaml");
+    folder.run(&["get", &upstream.source("d@>=1.0 <2"), "p"]).passed();
+    assert!(rules().contains("ref: '>=1.0 <2'\n") && rules().contains("ref: v1.2.3.4\n"), "{}", rules());
+    let told = folder.run(&["upgrade", "p", "--check"]).passed();
+    assert_eq!(told, "p: has v1.2.3.4, which is the newest in >=1.0 <2\n");
+    for (range, want) in [("1.x || 2.x", "v2.0.0"), ("*", "v3.0.0"), ("1.0 - 2.5", "v2.0.0")] {
+        folder.run(&["upgrade", "p", "--allow-dirty", "--to", range]).passed();
+        assert!(folder.read("p/a.yaml").contains(want), "{range}");
+        let told = folder.run(&["upgrade", "p", "--check"]).passed();
+        assert_eq!(told, format!("p: has {want}, which is the newest in {range}\n"));
+    }
+    for range in [">=1.0 or <2", "^1 |", "~latest"] {
+        let want = format!(
+            "a range of versions must be such as `^1.4`, `~1.4`, `1.x`, `>=1.4 <2`, `1.2 - 1.4`, `1.x || 3.x` or `*`, not \"{range}\""
+        );
+        let told = folder.run(&["upgrade", "p", "--allow-dirty", "--to", range]).failed(2);
+        assert!(told.contains(&want), "{told}");
+        let told = folder.run(&["get", &upstream.source(&format!("d@{range}")), "q"]).failed(2);
+        assert!(told.contains(&want), "{told}");
+    }
+}
