@@ -5,7 +5,11 @@ use std::fmt;
 
 use krm_yaml::Document;
 
-use crate::values::Value;
+use crate::reads::{Blind, Reads, Source, Sources};
+use crate::values::{Value, laid_over};
+
+/// How many charts may be in each other.
+const MOST_DEEP: usize = 8;
 
 /// A release of a chart.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub struct Chart {
     pub defaults: Value,
     /// The charts that it needs.
     pub dependencies: Vec<Dependency>,
+    /// The places that its templates read.
+    pub(crate) reads: Reads,
 }
 
 /// A chart that another chart needs.
@@ -27,8 +33,17 @@ pub struct Dependency {
     pub name: String,
     /// The field of the values that lie over this chart: its alias, or its name.
     pub field: String,
-    /// The chart; `None` if its files are missing.
-    pub chart: Option<Chart>,
+    /// Whether its files are there.
+    pub files: Files,
+}
+
+/// Whether the files of a chart are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// They are.
+    Present,
+    /// They are not, so nothing is known of the values that lie over it.
+    Missing,
 }
 
 /// Why the files are not a chart.
@@ -63,22 +78,145 @@ impl Chart {
     /// # Errors
     /// There is no `Chart.yaml`, or a file is not YAML.
     pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, ChartError> {
-        let read = |file: &str| files.get(file).map(|bytes| value(file, bytes)).transpose();
-        let chart = read("Chart.yaml")?.ok_or(ChartError::NoChart)?;
-        let text = |field: &str| match chart.field(field) {
-            Some(Value::Scalar(krm_yaml::Scalar::String(text))) => text.to_string(),
-            Some(other) => other.to_string(),
-            None => String::new(),
-        };
-        let defaults = read("values.yaml")?.unwrap_or_else(|| Value::Map(BTreeMap::new()));
-        Ok(Self { name: text("name"), version: text("version"), defaults, dependencies: Vec::new() })
+        let parts = Parts::read(&Folder { files, at: String::new() }, 0)?;
+        let reads = Reads::of(&parts.sources);
+        let mut defaults = parts.defaults;
+        for path in &reads.at_the_root {
+            defaults = defaults.at(path).cloned().map_or(defaults.clone(), |below| laid_over(&below, &defaults));
+        }
+        Ok(Self { name: parts.name, version: parts.version, defaults, dependencies: parts.dependencies, reads })
     }
 }
 
-/// The values of a file.
-fn value(file: &str, bytes: &[u8]) -> Result<Value, ChartError> {
-    let unreadable = |message: String| ChartError::Unreadable { file: file.to_owned(), message };
-    let text = std::str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
-    let document = Document::parse(text).map_err(|error| unreadable(error.to_string()))?;
-    Ok(document.roots().next().map_or_else(|| Value::Map(BTreeMap::new()), Value::of))
+impl Chart {
+    /// Why it is not known what its templates read; `None` if it is known.
+    pub fn blind(&self) -> Option<&Blind> {
+        self.reads.unknown.as_ref()
+    }
+}
+
+/// A folder of a chart among all files.
+struct Folder<'f> {
+    files: &'f BTreeMap<String, Vec<u8>>,
+    at: String,
+}
+
+impl<'f> Folder<'f> {
+    fn get(&self, file: &str) -> Option<&'f [u8]> {
+        self.files.get(&format!("{}{file}", self.at)).map(Vec::as_slice)
+    }
+
+    /// The files, by their paths from this folder on.
+    fn all(&self) -> impl Iterator<Item = (&'f str, &'f [u8])> {
+        let from = self.files.range(self.at.clone()..);
+        let inside = from.map_while(|(path, bytes)| Some((path.strip_prefix(&self.at)?, bytes.as_slice())));
+        inside.collect::<Vec<_>>().into_iter()
+    }
+
+    /// The map of a YAML file; an empty one if it is missing or says nothing.
+    fn map(&self, file: &str) -> Result<Value, ChartError> {
+        let Some(bytes) = self.get(file) else { return Ok(Value::empty()) };
+        let unreadable = |message: String| ChartError::Unreadable { file: format!("{}{file}", self.at), message };
+        let text = std::str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
+        let document = Document::parse(text).map_err(|error| unreadable(error.to_string()))?;
+        let value = document.roots().next().map(Value::of);
+        Ok(value.filter(|value| matches!(value, Value::Map(_))).unwrap_or_else(Value::empty))
+    }
+}
+
+/// What is read of a chart, with all charts in it.
+struct Parts {
+    name: String,
+    version: String,
+    defaults: Value,
+    dependencies: Vec<Dependency>,
+    sources: Sources,
+}
+
+impl Parts {
+    fn read(folder: &Folder<'_>, depth: usize) -> Result<Self, ChartError> {
+        if folder.get("Chart.yaml").is_none() {
+            return Err(ChartError::NoChart);
+        }
+        let chart = folder.map("Chart.yaml")?;
+        let text = |value: &Value, field: &str| value.field(field).and_then(Value::text).unwrap_or_default();
+        let mut sources = Sources::default();
+        let is_library = text(&chart, "type") == "library";
+        for (path, bytes) in folder.all().filter(|(path, _)| !path.starts_with("charts/")) {
+            let Ok(file) = std::str::from_utf8(bytes) else { continue };
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let source = || Source { file: format!("{}{path}", folder.at), text: file.to_owned() };
+            match path.strip_prefix("templates/") {
+                Some(_) if is_library || name.starts_with('_') => sources.definitions.push(source()),
+                Some(_) => sources.rendered.push(source()),
+                None if !path.contains('/') && !path.starts_with("values") => {}
+                None if path.ends_with(".md") || path.starts_with("values.schema") => {}
+                None if file.contains("{{") && file.contains(".Values") => sources.texts.extend(actions(file)),
+                None => {}
+            }
+        }
+        let mut inside = subcharts(folder, depth)?;
+        let mut needed: Vec<Value> = Vec::new();
+        for file in [chart, folder.map("requirements.yaml")?] {
+            if let Some(Value::List(all)) = file.field("dependencies") {
+                needed.extend(all.iter().cloned());
+            }
+        }
+        // Charts that are there, but that nothing asks for, are used as well.
+        for name in inside.keys() {
+            if !needed.iter().any(|needed| text(needed, "name") == *name) {
+                needed.push(Value::Map([("name".to_owned(), Value::string(name))].into()));
+            }
+        }
+        let (mut defaults, mut dependencies) = (Value::empty(), Vec::new());
+        for need in needed {
+            let name = text(&need, "name");
+            let field = Some(text(&need, "alias")).filter(|alias| !alias.is_empty()).unwrap_or_else(|| name.clone());
+            for condition in text(&need, "condition").split(',').filter(|condition| !condition.trim().is_empty()) {
+                sources.named.push(condition.trim().split('.').map(str::to_owned).collect());
+            }
+            sources.named.push(vec!["tags".to_owned()]);
+            if need.field("import-values").is_some() {
+                sources.named.push(vec![field.clone()]);
+            }
+            let found = inside.get_mut(&name);
+            let files = if found.is_some() { Files::Present } else { Files::Missing };
+            match found {
+                Some(parts) => {
+                    let below = Value::Map([(field.clone(), parts.defaults.clone())].into());
+                    defaults = laid_over(&defaults, &below);
+                    sources.subcharts.push((field.clone(), parts.sources.clone()));
+                }
+                None => {
+                    sources.missing.get_or_insert(name.clone());
+                    sources.named.push(vec![field.clone()]);
+                }
+            }
+            dependencies.push(Dependency { name, field, files });
+        }
+        let defaults = laid_over(&defaults, &folder.map("values.yaml")?);
+        let chart = folder.map("Chart.yaml")?;
+        Ok(Self { name: text(&chart, "name"), version: text(&chart, "version"), defaults, dependencies, sources })
+    }
+}
+
+/// The charts in the folder `charts`, by their names.
+fn subcharts(folder: &Folder<'_>, depth: usize) -> Result<BTreeMap<String, Parts>, ChartError> {
+    let mut found = BTreeMap::new();
+    for (path, _) in folder.all() {
+        let Some(name) = path.strip_prefix("charts/").and_then(|path| path.strip_suffix("/Chart.yaml")) else { continue };
+        if name.contains('/') || depth > MOST_DEEP {
+            continue;
+        }
+        let parts = Parts::read(&Folder { files: folder.files, at: format!("{}charts/{name}/", folder.at) }, depth + 1)?;
+        found.insert(parts.name.clone(), parts);
+    }
+    Ok(found)
+}
+
+/// The actions of a text, one after the other.
+fn actions(text: &str) -> Vec<String> {
+    let all = text.match_indices("{{").map(|(at, _)| &text[at..]);
+    let ends = all.filter_map(|from| from.find("}}").map(|end| from[..end + 2].to_owned()));
+    ends.filter(|action| action.contains(".Values")).collect()
 }

@@ -35,9 +35,12 @@ mod verdict;
 
 mod chart;
 
+mod reads;
+
 mod values;
 
-pub use chart::{Chart, ChartError, Dependency};
+pub use chart::{Chart, ChartError, Dependency, Files};
+pub use reads::Blind;
 pub use review::{Layer, review};
 pub use values::Value;
 pub use verdict::{Copied, Finding, Hidden, HiddenAs, MovedTo, Unknown, Verdict};

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use krm_tree::path::{FieldPath, Step};
-use krm_yaml::NodeRef;
+use krm_yaml::{NodeRef, Scalar};
 
-use crate::chart::Chart;
-use crate::values::Value;
-use crate::verdict::{Copied, Finding, Hidden, HiddenAs, Verdict};
+use crate::chart::{Chart, Files};
+use crate::reads::{Blind, named_in};
+use crate::values::{Value, laid_over};
+use crate::verdict::{Copied, Finding, Hidden, HiddenAs, Unknown, Verdict};
 
 /// Values that lie over a chart. The node may be any part of a document: a whole file, `spec.values` of a HelmRelease, or the field of an
 /// alias in the values of another chart.
@@ -24,55 +25,167 @@ impl<'a> Layer<'a> {
     pub fn of(values: NodeRef<'a>) -> Self {
         Self { values, at: Vec::new() }
     }
+
+    /// Its values, as those of the chart.
+    fn value(&self) -> Value {
+        let inner = Value::of(self.values);
+        self.at.iter().rev().fold(inner, |value, name| Value::Map([(name.clone(), value)].into()))
+    }
 }
 
 /// The verdict on each place of the layers, in the order of the layers and of their texts. A later layer lies over an earlier one.
 pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let values: Vec<Value> = layers.iter().map(Layer::value).collect();
+    let mut named = Some(Vec::new());
+    values.iter().for_each(|value| add_named(value, &mut named));
+    let (mut below, mut findings) = ([old.defaults.clone(), new.defaults.clone()], Vec::new());
     for (number, layer) in layers.iter().enumerate() {
-        let mut path = layer.at.clone();
-        leaves(layer.values, &mut path, None, &mut |path, span, value| {
-            let verdict = verdict(old.defaults.at(path), new.defaults.at(path), Value::of(value));
-            let mut place = FieldPath::default();
-            path.iter().for_each(|name| place.push(Step::Field(name.clone().into()), None));
-            findings.push(Finding { layer: number, place, span, verdict });
-        });
+        let later = &values[number + 1..];
+        let mut found = Vec::new();
+        leaves(layer.values, &mut layer.at.clone(), None, &mut found);
+        for leaf in found {
+            let place = Place { old, new, below: &below, later, named: named.as_deref(), leaf: &leaf };
+            let verdict = place.verdict();
+            findings.push(Finding { layer: number, place: path_of(&leaf.path), span: leaf.span, verdict });
+        }
+        if !later.is_empty() {
+            below = below.map(|below| laid_over(&below, &values[number]));
+        }
     }
     findings
 }
 
-fn leaves(
-    node: NodeRef<'_>,
-    path: &mut Vec<String>,
-    key: Option<NodeRef<'_>>,
-    found: &mut impl FnMut(&[String], Range<usize>, NodeRef<'_>),
-) {
-    if node.is_map() && node.fields().next().is_some() {
-        for (key, value) in node.fields() {
+/// A path of fields.
+pub(crate) fn path_of(names: &[String]) -> FieldPath<'static> {
+    let mut path = FieldPath::default();
+    names.iter().for_each(|name| path.push(Step::Field(name.clone().into()), None));
+    path
+}
+
+/// A value of a layer that is not a map with fields.
+struct Leaf {
+    path: Vec<String>,
+    span: Range<usize>,
+    value: Value,
+}
+
+fn leaves(node: NodeRef<'_>, path: &mut Vec<String>, key: Option<NodeRef<'_>>, found: &mut Vec<Leaf>) {
+    let mut fields = node.fields().filter(|(key, _)| !key.is_container()).peekable();
+    if node.is_map() && fields.peek().is_some() {
+        for (key, value) in fields {
             path.push(key.string().to_owned());
             leaves(value, path, Some(key), found);
             path.pop();
         }
-    } else {
-        found(path, key.map_or(node.start(), NodeRef::start)..node.end(), node);
+    } else if !path.is_empty() {
+        let span = key.map_or(node.start(), NodeRef::start)..node.end();
+        found.push(Leaf { path: path.clone(), span, value: Value::of(node) });
     }
 }
 
-fn verdict(original: Option<&Value>, updated: Option<&Value>, ours: Value) -> Verdict {
-    match (original, updated) {
-        (_, Some(updated)) if *updated == ours => match original {
-            Some(original) if *original == ours => Verdict::Same,
-            _ => Verdict::NewlySame,
+/// Adds the places that the texts of a value name in their actions; `None` if they name more than places.
+fn add_named(value: &Value, named: &mut Option<Vec<Vec<String>>>) {
+    match value {
+        Value::Map(fields) => fields.values().for_each(|value| add_named(value, named)),
+        Value::List(elements) => elements.iter().for_each(|value| add_named(value, named)),
+        Value::Scalar(Scalar::String(text)) => match (named.as_mut(), named_in(text)) {
+            (Some(named), Some(more)) => named.extend(more),
+            _ => *named = None,
         },
-        (original, updated) if original == updated => Verdict::Holds,
-        (None, Some(updated)) => Verdict::Appears { updated: updated.clone() },
-        (original, updated) => Verdict::Hides(Hidden {
-            copied: if original == Some(&ours) { Copied::Original } else { Copied::No },
-            original: original.cloned(),
-            updated: updated.cloned(),
-            ours,
-            siblings: Vec::new(),
-            hidden_as: HiddenAs::Value,
-        }),
+        Value::Scalar(_) => {}
     }
+}
+
+/// A place of a layer, and what is known of it.
+struct Place<'r> {
+    old: &'r Chart,
+    new: &'r Chart,
+    /// What lies below the layer, in the old and the new release.
+    below: &'r [Value; 2],
+    /// The layers over this one.
+    later: &'r [Value],
+    /// The places that the layers name in their texts; `None` if they may name any.
+    named: Option<&'r [Vec<String>]>,
+    leaf: &'r Leaf,
+}
+
+impl Place<'_> {
+    fn verdict(&self) -> Verdict {
+        let path = &self.leaf.path;
+        if let Some(chart) = self.missing() {
+            return Verdict::Unknown(Unknown::NoSubchart(chart.to_owned()));
+        }
+        let [original, updated] = [&self.below[0], &self.below[1]].map(|below| below.at(path));
+        let [was_read, is_read] = [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, &chart.defaults));
+        if !is_read {
+            let was_there = self.old.reads.unknown.is_none() || original.is_some();
+            return if was_read && was_there { Verdict::Gone { moved_to: None } } else { Verdict::Nowhere };
+        }
+        if let (Some(Blind::NoSubchart(chart)), Some(_), None) = (&self.new.reads.unknown, original, updated) {
+            return Verdict::Unknown(Unknown::NoSubchart(chart.clone()));
+        }
+        if self.later.iter().any(|later| later.at(path).is_some()) {
+            return Verdict::Holds;
+        }
+        self.by_values(original, updated)
+    }
+
+    /// The chart that has this place, and whose files are missing.
+    fn missing(&self) -> Option<&str> {
+        let needed = self.old.dependencies.iter().chain(&self.new.dependencies);
+        let mut missing = needed.filter(|needed| needed.files == Files::Missing);
+        missing.find(|needed| Some(&needed.field) == self.leaf.path.first()).map(|needed| needed.name.as_str())
+    }
+
+    /// Whether a text of the layers names the place, something in it, or something that it is in.
+    fn is_named(&self) -> bool {
+        let path = &self.leaf.path;
+        let meets = |named: &Vec<String>| named.iter().zip(path).all(|(one, other)| one == other);
+        self.named.is_none_or(|named| named.iter().any(meets))
+    }
+
+    fn by_values(&self, original: Option<&Value>, updated: Option<&Value>) -> Verdict {
+        let ours = &self.leaf.value;
+        let fits = |below: Option<&Value>| below.is_none_or(|below| below.kind() == ours.kind() || below.is_null() || ours.is_null());
+        let Some(updated) = updated else { return Verdict::Holds };
+        if ours == updated {
+            return if original == Some(ours) { Verdict::Same } else { Verdict::NewlySame };
+        }
+        if !fits(Some(updated)) && fits(original) {
+            return Verdict::OtherKind { original: original.cloned(), updated: updated.clone() };
+        }
+        match original {
+            _ if matches!((ours, updated), (Value::Map(_), Value::Map(_))) => Verdict::Holds,
+            Some(original) if original == updated => Verdict::Holds,
+            Some(original) => Verdict::Hides(Hidden {
+                original: Some(original.clone()),
+                updated: Some(updated.clone()),
+                ours: ours.clone(),
+                siblings: self.siblings(),
+                copied: if original == ours { Copied::Original } else { Copied::No },
+                hidden_as: hidden_as(&self.leaf.path, ours),
+            }),
+            None => Verdict::Appears { updated: updated.clone() },
+        }
+    }
+
+    /// The fields beside this one that only the new release has.
+    fn siblings(&self) -> Vec<String> {
+        let Some((_, above)) = self.leaf.path.split_last() else { return Vec::new() };
+        match [&self.below[0], &self.below[1]].map(|below| below.at(above)) {
+            [Some(Value::Map(old)), Some(Value::Map(new))] => {
+                new.keys().filter(|name| !old.contains_key(*name)).cloned().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The names of fields with the tag or the digest of an image end with these words.
+const OF_IMAGES: [&str; 3] = ["tag", "digest", "sha"];
+
+fn hidden_as(path: &[String], ours: &Value) -> HiddenAs {
+    let name = path.last().map(|name| name.to_lowercase()).unwrap_or_default();
+    let is_image = name == "image" && ours.text().is_some();
+    if is_image || OF_IMAGES.iter().any(|word| name.ends_with(word)) { HiddenAs::Image } else { HiddenAs::Value }
 }

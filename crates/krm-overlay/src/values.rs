@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use krm_yaml::{NodeRef, Scalar, Style, quoted_json};
+use krm_yaml::{Kind, NodeRef, Scalar, Style, quoted_json};
 
 /// A value of helm: what a text of values means, without its formatting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,34 @@ impl Value {
         if let Self::Map(fields) = self { fields.get(name) } else { None }
     }
 
+    /// A map without fields.
+    pub(crate) fn empty() -> Self {
+        Self::Map(BTreeMap::new())
+    }
+
+    /// A text.
+    pub(crate) fn string(text: &str) -> Self {
+        Self::Scalar(Scalar::String(text.to_owned().into()))
+    }
+
+    /// The text of a scalar; `None` for anything else.
+    pub(crate) fn text(&self) -> Option<String> {
+        match self {
+            Self::Scalar(Scalar::String(text)) => Some(text.to_string()),
+            Self::Scalar(scalar) if *scalar != Scalar::Null => Some(self.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a map, a list or a scalar.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Map(_) => Kind::Map,
+            Self::List(_) => Kind::List,
+            Self::Scalar(_) => Kind::Scalar,
+        }
+    }
+
     /// Whether it is a null, which removes what is below it.
     pub fn is_null(&self) -> bool {
         *self == Self::Scalar(Scalar::Null)
@@ -82,6 +110,23 @@ impl fmt::Display for Value {
             }
         }
     }
+}
+
+/// Values with others laid over them. A null removes what is below it.
+pub(crate) fn laid_over(below: &Value, above: &Value) -> Value {
+    let (Value::Map(below), Value::Map(above)) = (below, above) else { return above.clone() };
+    let mut fields = below.clone();
+    for (name, value) in above {
+        match fields.get(name) {
+            Some(_) if value.is_null() => _ = fields.remove(name),
+            Some(known) => {
+                let value = laid_over(known, value);
+                fields.insert(name.clone(), value);
+            }
+            None => _ = fields.insert(name.clone(), value.clone()),
+        }
+    }
+    Value::Map(fields)
 }
 
 /// The words of YAML 1.1 that helm reads as a boolean, and go-yaml v3 as a string.
