@@ -204,11 +204,14 @@ impl Parts {
 fn subcharts(folder: &Folder<'_>, depth: usize) -> Result<BTreeMap<String, Parts>, ChartError> {
     let mut found = BTreeMap::new();
     for (path, _) in folder.all() {
-        let Some(name) = path.strip_prefix("charts/").and_then(|path| path.strip_suffix("/Chart.yaml")) else { continue };
+        let Some(name) = path.strip_prefix("charts/").and_then(|path| path.strip_suffix("/Chart.yaml")) else {
+            continue;
+        };
         if name.contains('/') || depth > MOST_DEEP {
             continue;
         }
-        let parts = Parts::read(&Folder { files: folder.files, at: format!("{}charts/{name}/", folder.at) }, depth + 1)?;
+        let parts =
+            Parts::read(&Folder { files: folder.files, at: format!("{}charts/{name}/", folder.at) }, depth + 1)?;
         found.insert(parts.name.clone(), parts);
     }
     Ok(found)

@@ -91,3 +91,116 @@ pub fn named_in(text: &str) -> Option<Vec<Vec<String>>> {
     }
     Some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        Source { file: "templates/a.yaml".to_owned(), text: text.to_owned() }
+    }
+
+    /// What is read of these places: one template, one library, and defaults that have all maps.
+    fn read(template: &str, library: &str) -> Vec<&'static str> {
+        let sources =
+            Sources { rendered: vec![source(template)], definitions: vec![source(library)], ..Sources::default() };
+        let reads = Reads::of(&sources);
+        let map =
+            |names: &[&str]| Value::Map(names.iter().map(|name| ((*name).to_owned(), Value::string("1"))).collect());
+        let defaults = Value::Map(["a", "m"].map(|name| (name.to_owned(), map(&["x", "y"]))).into());
+        let all = ["a.x", "a.y", "m.x", "m.y", "b"];
+        let path = |place: &str| place.split('.').map(str::to_owned).collect::<Vec<_>>();
+        all.into_iter().filter(|place| reads.read(&path(place), &defaults)).collect()
+    }
+
+    #[test]
+    fn a_place_is_read_if_a_template_uses_it_or_what_it_is_in() {
+        let all = ["a.x", "a.y", "m.x", "m.y", "b"];
+        for (template, library, expected) in [
+            ("a", "", &[][..]),
+            ("{{ .Values.b }}", "", &["b"]),
+            ("{{ .Values.a.x }}", "", &["a.x"]),
+            ("{{ $.Values.a.x | quote }}", "", &["a.x"]),
+            ("{{ index .Values \"a\" \"x\" }}", "", &["a.x"]),
+            ("{{ (index .Values \"a\").x }}", "", &["a.x"]),
+            ("{{ toYaml .Values.a | nindent 2 }}", "", &["a.x", "a.y"]),
+            // A condition reads no field of a map.
+            ("{{ if .Values.a }}a{{ end }}", "", &[]),
+            ("{{ if .Values.b }}a{{ end }}", "", &["b"]),
+            ("{{ if .Values.c }}{{ else if .Values.b }}{{ end }}", "", &["b"]),
+            ("{{ with .Values.a }}{{ .x }}{{ end }}", "", &["a.x"]),
+            ("{{ with .Values.a }}{{ else }}{{ .Values.b }}{{ end }}", "", &["b"]),
+            ("{{ range .Values.a }}{{ end }}", "", &["a.x", "a.y"]),
+            ("{{ range $k, $v := .Values.a }}{{ $v }}{{ end }}", "", &["a.x", "a.y"]),
+            ("{{ range .Values }}{{ .x }}{{ end }}", "", &["a.x", "m.x", "b"]),
+            // A variable and a map of the template lead on.
+            ("{{ $a := .Values.a }}{{ $a.y }}", "", &["a.y"]),
+            ("{{ $a := .Values.a }}", "", &[]),
+            ("{{ $a := dict }}{{ if .c }}{{ $a = .Values.a }}{{ end }}{{ $a.y }}", "", &["a.y"]),
+            ("{{ $d := dict \"v\" .Values.a }}{{ $d.v.x }}", "", &["a.x"]),
+            ("{{ $d := dict }}{{ $_ := set $d \"v\" .Values.a }}{{ $d.v.x }}", "", &["a.x"]),
+            ("{{ (index (list 1 .Values.a) 1).x }}", "", &["a.x"]),
+            ("{{ (merge (deepCopy .Values.a) .Values.m).x }}", "", &["a.x", "m.x"]),
+            ("{{ (.Values.c | default .Values.a).x }}", "", &["a.x"]),
+            ("{{ dig \"a\" \"x\" 1 .Values }}", "", &["a.x"]),
+            ("{{ get .Values.a \"x\" }}{{ hasKey .Values.m \"y\" }}", "", &["a.x", "m.y"]),
+            ("{{ range $n := list \"x\" }}{{ index $.Values.a $n }}{{ end }}", "", &["a.x"]),
+            ("{{ index .Values.a .Chart.Name }}", "", &["a.x", "a.y"]),
+            ("{{ (.Values.a | toYaml | fromYaml).x }}", "", &["a.x"]),
+            ("{{ tpl \"{{ .Values.a.x }}\" . }}", "", &["a.x"]),
+            ("{{ $_ := set . \"Values\" (merge .Values.a .Values) }}{{ .Values.x }}", "", &["a.x"]),
+            // A template is followed where it is used.
+            ("{{ include \"f\" . }}", "{{ define \"f\" }}{{ .Values.a.x }}{{ end }}", &["a.x"]),
+            ("{{ include \"g\" . }}", "{{ define \"f\" }}{{ .Values.a.x }}{{ end }}", &[]),
+            ("{{ include \"f\" .Values.a }}", "{{ define \"f\" }}{{ .x }}{{ end }}", &["a.x"]),
+            ("{{ template \"f\" .Values.a }}", "{{ define \"f\" }}{{ .x }}{{ end }}", &["a.x"]),
+            ("{{ include (printf \"%s.g\" \"f\") . }}", "{{ define \"f.g\" }}{{ .Values.b }}{{ end }}", &["b"]),
+            ("{{ include (printf \"%s.g\" .Chart.Name) . }}", "{{ define \"f.g\" }}{{ .Values.b }}{{ end }}", &["b"]),
+            ("{{ (include \"f\" . | fromYaml).y }}", "{{ define \"f\" }}{{ toYaml .Values.a }}{{ end }}", &["a.y"]),
+            (
+                "{{ (include \"f\" . | fromYaml).y }}",
+                "{{ define \"f\" }}k: {{ toYaml .Values.a }}{{ end }}",
+                &["a.x", "a.y"],
+            ),
+            ("{{ include \"f\" .Values.a }}", "{{ define \"f\" }}{{ .y }}{{ include \"f\" .c }}{{ end }}", &["a.y"]),
+            // What cannot be known counts as read.
+            ("{{ toYaml .Values }}", "", &all),
+            ("{{ . }}", "", &all),
+            ("{{ include .Values.b . }}", "", &all),
+            ("{{ if }}", "", &all),
+            ("{{ .Subcharts.a }}", "", &all),
+        ] {
+            assert_eq!(read(template, library), expected, "{template} {library}");
+        }
+    }
+
+    #[test]
+    fn a_condition_reads_a_map_that_the_defaults_lack() {
+        let sources = Sources { rendered: vec![source("{{ if .Values.n }}a{{ end }}")], ..Sources::default() };
+        assert!(Reads::of(&sources).read(&["n".to_owned(), "x".to_owned()], &Value::empty()));
+    }
+
+    #[test]
+    fn a_hostile_chart_takes_few_steps() {
+        let calls = (0..2000).map(|n| {
+            format!(
+                "{{{{ define \"{n}\" }}}}{0}{0}{{{{ end }}}}",
+                format!("{{{{ include \"{}\" (dict \"a\" .) }}}}", n + 1)
+            )
+        });
+        let sources = Sources {
+            rendered: vec![source("{{ include \"0\" . }}")],
+            definitions: vec![source(&calls.collect::<String>())],
+            ..Sources::default()
+        };
+        assert_eq!(Reads::of(&sources).unknown, Some(Blind::TooLarge));
+        let itself =
+            "{{ define \"f\" }}{{ include \"f\" (dict \"a\" .a \"b\" .) }}{{ include \"f\" (list . .b) }}{{ end }}";
+        let sources = Sources {
+            rendered: vec![source("{{ include \"f\" .Values }}")],
+            definitions: vec![source(itself)],
+            ..Sources::default()
+        };
+        assert_eq!(Reads::of(&sources).unknown, None);
+    }
+}

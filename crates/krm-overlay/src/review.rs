@@ -116,7 +116,8 @@ impl Place<'_> {
             return Verdict::Unknown(Unknown::NoSubchart(chart.to_owned()));
         }
         let [original, updated] = [&self.below[0], &self.below[1]].map(|below| below.at(path));
-        let [was_read, is_read] = [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, &chart.defaults));
+        let [was_read, is_read] =
+            [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, &chart.defaults));
         if !is_read {
             let was_there = self.old.reads.unknown.is_none() || original.is_some();
             return if was_read && was_there { Verdict::Gone { moved_to: None } } else { Verdict::Nowhere };
@@ -146,26 +147,39 @@ impl Place<'_> {
 
     fn by_values(&self, original: Option<&Value>, updated: Option<&Value>) -> Verdict {
         let ours = &self.leaf.value;
-        let fits = |below: Option<&Value>| below.is_none_or(|below| below.kind() == ours.kind() || below.is_null() || ours.is_null());
-        let Some(updated) = updated else { return Verdict::Holds };
-        if ours == updated {
-            return if original == Some(ours) { Verdict::Same } else { Verdict::NewlySame };
-        }
-        if !fits(Some(updated)) && fits(original) {
-            return Verdict::OtherKind { original: original.cloned(), updated: updated.clone() };
-        }
-        match original {
-            _ if matches!((ours, updated), (Value::Map(_), Value::Map(_))) => Verdict::Holds,
-            Some(original) if original == updated => Verdict::Holds,
-            Some(original) => Verdict::Hides(Hidden {
+        let fits = |below: Option<&Value>| {
+            below.is_none_or(|below| below.kind() == ours.kind() || below.is_null() || ours.is_null())
+        };
+        let hides = |original: &Value| {
+            Verdict::Hides(Hidden {
                 original: Some(original.clone()),
-                updated: Some(updated.clone()),
+                updated: updated.cloned(),
                 ours: ours.clone(),
                 siblings: self.siblings(),
                 copied: if original == ours { Copied::Original } else { Copied::No },
                 hidden_as: hidden_as(&self.leaf.path, ours),
-            }),
-            None => Verdict::Appears { updated: updated.clone() },
+            })
+        };
+        match (original, updated) {
+            (original, Some(updated)) if ours == updated => {
+                if original == Some(ours) {
+                    Verdict::Same
+                } else {
+                    Verdict::NewlySame
+                }
+            }
+            (original, Some(updated)) if !fits(Some(updated)) && fits(original) => {
+                Verdict::OtherKind { original: original.cloned(), updated: updated.clone() }
+            }
+            // An empty map takes nothing away.
+            _ if matches!(ours, Value::Map(_)) => Verdict::Holds,
+            (original, updated) if original == updated => Verdict::Holds,
+            // A null in the defaults says that the place is there, and no more.
+            (Some(original), None) if original.is_null() => Verdict::Holds,
+            (Some(original), _) => hides(original),
+            (None, Some(updated)) if updated.is_null() => Verdict::Holds,
+            (None, Some(updated)) => Verdict::Appears { updated: updated.clone() },
+            (None, None) => Verdict::Holds,
         }
     }
 

@@ -8,17 +8,20 @@ use super::run::{Run, Site, Thing, Things, UNKNOWN};
 impl Run<'_> {
     /// What a function gives.
     pub fn call(&mut self, name: &str, arguments: Vec<Things>, site: Site) -> Things {
-        let name = name.strip_prefix("must").map_or_else(|| name.to_owned(), |name| {
-            let mut letters = name.chars();
-            letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
-        });
+        let name = name.strip_prefix("must").map_or_else(
+            || name.to_owned(),
+            |name| {
+                let mut letters = name.chars();
+                letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+            },
+        );
         let at = |number: usize| arguments.get(number).cloned().unwrap_or_else(|| vec![Thing::Other]);
         let last = || arguments.last().cloned().unwrap_or_else(|| vec![Thing::Other]);
         match name.as_str() {
             // A text of a value, from which the value can be read again.
             "toYaml" | "toYamlPretty" | "toJson" | "toPrettyJson" | "toRawJson" | "trim" => at(0),
             "indent" | "nindent" | "trimSuffix" | "trimPrefix" | "trimAll" => last(),
-            "rest" | "initial" | "reverse" | "uniq" | "compact" | "slice" | "sortAlpha" | "omit" | "unset" => at(0),
+            "omit" | "unset" => at(0),
             "fromYaml" | "fromYamlArray" | "fromJson" | "fromJsonArray" | "deepCopy" => self.copy(&at(0), site),
             "default" | "coalesce" | "and" | "or" | "required" => {
                 let mut all = Things::new();
@@ -32,7 +35,8 @@ impl Run<'_> {
                 self.test(&at(2));
                 self.union(at(0), &at(1))
             }
-            "not" | "empty" | "all" | "any" | "kindOf" | "typeOf" | "kindIs" | "typeIs" | "kindIsLike" | "typeIsLike" => {
+            "not" | "empty" | "all" | "any" | "kindOf" | "typeOf" | "kindIs" | "typeIs" | "kindIsLike"
+            | "typeIsLike" => {
                 arguments.iter().for_each(|argument| self.test(argument));
                 vec![Thing::Other]
             }
@@ -45,7 +49,11 @@ impl Run<'_> {
             "include" => self.include_any(&at(0), &at(1)),
             "tpl" => self.tpl(&at(0), &at(1), site),
             "printf" => self.printf(&arguments),
-            "lower" | "upper" | "title" | "camelcase" | "kebabcase" | "snakecase" | "replace" | "trunc" | "print" => {
+            "print" => {
+                let format = vec![Thing::Text(self.text(&"%v".repeat(arguments.len())))];
+                self.printf(&[&[format], &arguments[..]].concat())
+            }
+            "lower" | "upper" | "title" | "camelcase" | "kebabcase" | "snakecase" | "replace" | "trunc" => {
                 arguments.iter().for_each(|argument| self.consume(argument));
                 vec![Thing::Text(self.text(&UNKNOWN.to_string()))]
             }
@@ -59,7 +67,16 @@ impl Run<'_> {
             }
             "list" | "tuple" => {
                 let made = vec![self.make(site)];
-                arguments.iter().for_each(|argument| self.put(&made, None, argument));
+                for (number, argument) in arguments.iter().enumerate() {
+                    self.put(&made, Some(&number.to_string()), argument);
+                }
+                made
+            }
+            "rest" | "initial" | "reverse" | "uniq" | "compact" | "slice" | "sortAlpha" => {
+                let made = vec![self.make(site)];
+                self.iterate(&at(0));
+                let elements = self.child(&at(0), None);
+                self.put(&made, None, &elements);
                 made
             }
             "append" | "push" | "prepend" => {

@@ -11,7 +11,7 @@ pub type PlaceId = u32;
 pub const ALL_VALUES: PlaceId = 0;
 
 /// How long the path of a place may be.
-const MOST_STEPS: usize = 40;
+const MOST_STEPS: usize = 16;
 
 /// What a template does with a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +67,12 @@ impl Places {
 
     fn find(&self, above: PlaceId, name: &str) -> Option<PlaceId> {
         self.children.get(&(above, Box::from(name))).copied()
+    }
+
+    /// Whether a place is a field of the values with this name.
+    pub fn is_field(&self, place: PlaceId, name: &str) -> bool {
+        let place = &self.all[place as usize];
+        place.steps == 1 && &*place.name == name
     }
 
     /// Notes a use of a place.

@@ -22,7 +22,7 @@ const MOST_DEEP: usize = 300;
 const MOST_THINGS: usize = 100;
 
 /// How often the walk is repeated.
-const MOST_ROUNDS: usize = 10;
+const MOST_ROUNDS: usize = 30;
 
 /// Stands in a text for a part that is not known.
 pub const UNKNOWN: char = '\u{1}';
@@ -92,6 +92,9 @@ pub struct Run<'t> {
     files: Vec<&'t str>,
     /// The one that is walked.
     file: u32,
+    /// The places whose values are merged into those of the whole, such as `common`. `common.common` is `common` again, as often as the walk
+    /// is repeated.
+    merged: Vec<PlaceId>,
     /// The values of each chart.
     roots: Vec<PlaceId>,
     /// What was set in the dot of a chart.
@@ -165,10 +168,7 @@ impl<'t> Run<'t> {
             run.charts(sources, &read, ALL_VALUES, &mut bodies);
             run.repeat(&bodies);
         }
-        let mut at_the_root = Vec::new();
-        for thing in run.child(&vec![Thing::Root(0)], Some("Values")) {
-            run.merged_into(thing, &mut Vec::new(), &mut at_the_root);
-        }
+        let at_the_root = run.merged_into_root();
         let path = |place| run.places.path(place).into_iter().map(|name| name.map(str::to_owned)).collect();
         let at_the_root = at_the_root.into_iter().filter_map(path).collect();
         Reads { unknown: run.unknown.take(), at_the_root, places: run.places }
@@ -181,6 +181,8 @@ impl<'t> Run<'t> {
         let mut files = Vec::new();
         for (file, (path, template)) in templates.into_iter().enumerate() {
             files.push(path.as_str());
+            // A file is a template, too: its checksum is often taken.
+            definitions.entry(path).or_default().push((file as u32, &template.body));
             for (name, nodes) in &template.defined {
                 definitions.entry(name).or_default().push((file as u32, &nodes[..]));
             }
@@ -191,6 +193,7 @@ impl<'t> Run<'t> {
             made_at: HashMap::new(),
             files,
             file: 0,
+            merged: Vec::new(),
             roots: Vec::new(),
             set_in_roots: HashMap::new(),
             also: Vec::new(),
@@ -264,11 +267,21 @@ impl<'t> Run<'t> {
             if self.unknown.is_some() || !self.has_grown {
                 return;
             }
+            self.merged = self.merged_into_root();
             if round == MOST_ROUNDS {
                 self.unknown = Some(Blind::TooLarge);
                 return;
             }
         }
+    }
+
+    /// The places whose values a template merges into those of the whole.
+    fn merged_into_root(&mut self) -> Vec<PlaceId> {
+        let mut found = Vec::new();
+        for thing in self.child(&vec![Thing::Root(0)], Some("Values")) {
+            self.merged_into(thing, &mut Vec::new(), &mut found);
+        }
+        found
     }
 
     /// The places that a thing was merged with or copied from.
@@ -483,7 +496,8 @@ impl<'t> Run<'t> {
 
     /// The texts that these things may be; `None` if they may be others.
     pub fn texts_of(&mut self, things: &Things) -> Option<Vec<Rc<str>>> {
-        let text = |thing: &Thing| if let Thing::Text(id) = thing { Some(Rc::clone(&self.texts[*id as usize])) } else { None };
+        let text =
+            |thing: &Thing| if let Thing::Text(id) = thing { Some(Rc::clone(&self.texts[*id as usize])) } else { None };
         let texts: Option<Vec<_>> = things.iter().map(text).collect();
         texts.filter(|texts| !texts.is_empty())
     }
@@ -590,7 +604,9 @@ impl<'t> Run<'t> {
                     if name == Some("Subcharts") {
                         self.lose();
                     }
-                    out.extend(name.is_none_or(|name| name == "Values").then_some(Thing::Place(self.roots[root as usize])));
+                    out.extend(
+                        name.is_none_or(|name| name == "Values").then_some(Thing::Place(self.roots[root as usize])),
+                    );
                     match name {
                         Some(name) => out.extend(self.set_in_roots.get(&(root, name.into())).into_iter().flatten()),
                         None => {
@@ -600,7 +616,9 @@ impl<'t> Run<'t> {
                     }
                 }
                 Thing::Place(place) => {
-                    match self.places.child(place, name) {
+                    let is_merged =
+                        name.is_some_and(|name| self.places.is_field(place, name)) && self.merged.contains(&place);
+                    match if is_merged { Some(place) } else { self.places.child(place, name) } {
                         Some(child) => out.push(Thing::Place(child)),
                         None => self.places.note(place, Use::Whole),
                     }
@@ -769,7 +787,8 @@ impl<'t> Run<'t> {
     /// Merges values into these things.
     pub fn merge(&mut self, into: &Things, values: &Things) {
         for thing in into {
-            let values: Things = values.iter().copied().filter(|value| value != thing && *value != Thing::Other).collect();
+            let values: Things =
+                values.iter().copied().filter(|value| value != thing && *value != Thing::Other).collect();
             let has_grown = match *thing {
                 Thing::Made(number) => grow(&mut self.made[number as usize].also, &values),
                 Thing::Place(place) => self.be_also(place, &values),

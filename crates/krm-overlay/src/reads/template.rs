@@ -63,9 +63,9 @@ pub enum Word {
     Variable(String),
     /// The name of a function.
     Function(String),
-    /// A text.
+    /// A text or a number.
     Text(String),
-    /// A number, a boolean or `nil`.
+    /// A boolean, `nil` or a character.
     Other,
     /// A pipe in parentheses.
     Pipe(Box<Pipe>),
@@ -295,7 +295,7 @@ fn tokens(text: &str, from: usize) -> Option<(Vec<Token>, usize)> {
             b'0'..=b'9' | b'-' | b'+' => {
                 at += 1;
                 at += text[at..].find(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')).unwrap_or(0);
-                What::Other
+                What::Text(text[start..at].to_owned())
             }
             _ => {
                 at = name_end(at);
@@ -377,10 +377,12 @@ impl Reader<'_> {
             while let Some(operand) = self.operand()? {
                 command.push(operand);
             }
-            if command.is_empty() {
-                return None;
+            match (command.is_empty(), pipe.commands.is_empty()) {
+                (false, _) => pipe.commands.push(command),
+                (true, true) => return None,
+                // Go lets a pipe end with `|`.
+                (true, false) => {}
             }
-            pipe.commands.push(command);
             match self.what(0) {
                 Some(What::Pipe) => self.next += 1,
                 _ => return Some(pipe),
@@ -434,10 +436,12 @@ mod tests {
 
     #[test]
     fn a_broken_template_is_none() {
-        for text in ["{{", "{{ if }}", "{{ if .a }}", "{{ end }}", "{{ (.a }}", "{{ \"a }}", "{{ .a | }}", "{{/* a", "{{ '"] {
+        for text in
+            ["{{", "{{ if }}", "{{ if .a }}", "{{ end }}", "{{ (.a }}", "{{ \"a }}", "{{ | }}", "{{/* a", "{{ '"]
+        {
             assert!(parse(text).is_none(), "{text}");
         }
-        for text in ["", "a", "{{ .a }}", "{{- /* a */ -}}", "{{ else }}{{ end }}"].iter().take(4) {
+        for text in ["", "a", "{{ .a }}", "{{- /* a */ -}}", "{{ if .a | }}{{ end }}"] {
             assert!(parse(text).is_some(), "{text}");
         }
         assert!(parse(&"{{ if .a }}".repeat(1000)).is_none());
