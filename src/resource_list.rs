@@ -10,7 +10,7 @@ use krm_tree::child::By;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::{self, Unwritable};
 use krm_tree::tree::{Branch, Entry, Key, Layout, Tree};
-use krm_yaml::{Document, Error, NodeRef, Place, Position, Style, TextEdits};
+use krm_yaml::{Document, Edit, Error, NodeRef, Place, Position, Style, TextEdits, ends_line};
 
 use krm_job::event::Event;
 
@@ -151,18 +151,34 @@ impl<'a> ResourceList<'a> {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
         let budget = Budget::new(limit);
-        // A YAML library writes the results, because they are the program's own text. Then they are spliced in like a user's text, or copied if
-        // that is the same.
+        // A YAML library writes the results, because they are the program's own text. Most come below all else as they are. Elsewhere they are
+        // spliced in like a user's text.
         let of_results = match results {
             [] => None,
             results => Some(Document::parse(crate::results::to_yaml(results, |_| None, &budget)?).map_err(in_stdin)?),
         };
         let is_usual = |document: &Document<'_>| document.is_simple() && splice::has_usual_layout(self.root, &budget);
         let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };
-        let of_results = of_results.as_ref().and_then(|document| document.roots().next());
+        let budget = Budget::new(limit);
+        let below = of_results.as_ref().filter(|_| layout == Layout::Value && self.ends_with_a_field());
+        let below = below.map(|document| {
+            let end = self.root.document().source().len();
+            Edit { range: end..end, text: budget.paid(document.source().len(), || document.source().to_owned()) }
+        });
+        let of_results = of_results.as_ref().filter(|_| below.is_none()).and_then(|document| document.roots().next());
         let tree = self.tree(gone, added, of_results, layout);
         let edits = TextEdits::default().union(edits).map_err(Unwritable::from)?;
-        Ok(splice::edits_around(self.root, &tree, edits, &Budget::new(limit))?)
+        let edits = splice::edits_around(self.root, &tree, edits, &budget)?;
+        Ok(edits.union(below.map(TextEdits::from)).map_err(Unwritable::from)?)
+    }
+
+    /// Whether one more field can be written at the end of the text, and `results` is none of the fields there.
+    fn ends_with_a_field(&self) -> bool {
+        let (root, doc) = (self.root, self.root.document());
+        let last = Place::of_children(root).last().map(|place| place.bottom(doc));
+        let is_last = last == Some(doc.source().len()) && ends_line(doc.source());
+        let is_usual = root.style() == Style::Block && root.column() == 0 && doc.line_break() == "\n";
+        is_last && is_usual && root.get("results").is_none() && splice::closed_end(doc).is_none()
     }
 
     /// The ResourceList as it is to be. Its results get this layout.
