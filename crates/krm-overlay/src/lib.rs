@@ -1,7 +1,7 @@
 //! What lies over a release, such as your values over a chart, and what a new release changes below it.
 //!
 //! A [`Chart`] is one release, read from its files. [`review`] asks of each place in your values what the new release does to it, and answers
-//! with a [`Finding`]: the place and a [`Verdict`].
+//! with a [`Finding`]: the place and a [`Verdict`]. [`overlays`] finds such values in files, and says which chart lies below.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -29,6 +29,23 @@
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
+mod found;
+
+mod argo;
+mod dependency;
+mod flux;
+mod helmfile;
+mod kustomize;
+mod record;
+
+mod resources;
+
+mod overlay;
+
+mod layer_place;
+mod texts;
+mod unread;
+
 mod review;
 
 mod verdict;
@@ -40,7 +57,11 @@ mod reads;
 mod values;
 
 pub use chart::{Chart, ChartError, Dependency, Files};
+pub use found::{overlays, pasted};
+pub use layer_place::LayerPlace;
+pub use overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
 pub use reads::Blind;
 pub use review::{Layer, review};
+pub use unread::{Spot, Unread, Why};
 pub use values::Value;
 pub use verdict::{Copied, Finding, Hidden, HiddenAs, MovedTo, Unknown, Verdict};
