@@ -121,7 +121,9 @@ fn the_action_either_upgrades_or_checks() {
         return;
     }
     let [original, updated, dest] = SIDES;
-    for good in [&[("upgrade", ".")][..], &[("upgrade", "apps\nweb"), ("group", "upstream")], &SIDES] {
+    for good in
+        [&[("upgrade", ".")][..], &[("upgrade", "apps\nweb"), ("group", "upstream")], &[("review", "true")], &SIDES]
+    {
         assert_eq!(check(good).passed(), "");
     }
     for (wrong, want) in [
@@ -129,6 +131,8 @@ fn the_action_either_upgrades_or_checks() {
         (&[original, updated], "there must be either `upgrade`"),
         (&[("upgrade", "."), dest], "`upgrade` must stand without"),
         (&[("upgrade", "."), ("config", "rules.yaml")], "`upgrade` must stand without"),
+        (&[("upgrade", "."), ("review", "true")], "`review` must stand without"),
+        (&[("review", "yes")], "`review` must be `true` or `false`, not "),
         (&[("upgrade", "."), ("group", "repo\n::debug::x")], "`group` must be `package` or `upstream`, not "),
     ] {
         let ran = check(wrong);
@@ -142,7 +146,8 @@ fn the_action_either_upgrades_or_checks() {
         text(step, &["if"]).to_owned()
     };
     assert_eq!(runs_if("Open pull requests"), "inputs.upgrade != ''");
-    assert_eq!(runs_if("Merge without writing"), "inputs.upgrade == ''");
+    assert_eq!(runs_if("Merge without writing"), "inputs.upgrade == '' && inputs.review != 'true'");
+    assert_eq!(runs_if("Review values"), "inputs.review == 'true'");
 }
 
 /// Stands in for GitHub's program: it keeps each request in a file that is named as its branch, and writes down what it changes.
