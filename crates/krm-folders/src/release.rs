@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
@@ -89,13 +90,25 @@ pub fn package(
     Side::of_release(name, files, unread, before)
 }
 
+/// The files of a release, each with its path and its bytes, as they are.
+///
+/// # Errors
+/// The commit or its files cannot be fetched or read; or the directory is not there, or is a file.
+pub fn files_of(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Vec<Raw>> {
+    match &*found(store, address, state)? {
+        AtPath::File(_) => bail!("\"{}\" of \"{}\" must be a directory", address.directory, address.repo),
+        AtPath::Folder(entries) => tree::files(store, entries, |_| None),
+    }
+}
+
 /// What a release holds.
 enum Read {
     File(Vec<u8>),
     Folder(Vec<Raw>, Unread),
 }
 
-fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<'_>) -> Result<Read> {
+/// What is at the directory of an address in a release, with all of its files in the store.
+fn found(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Rc<AtPath>> {
     let missing = || {
         anyhow!(
             "\"{}\" must have \"{}\" in {}, and has not: if it moved, name the new directory",
@@ -110,7 +123,11 @@ fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<
     }
     let found = tree::find(store, &state.commit, &address.directory)?.ok_or_else(missing)?;
     store.fetch_files(&found.objects())?;
-    match &*found {
+    Ok(found)
+}
+
+fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<'_>) -> Result<Read> {
+    match &*found(store, address, state)? {
         AtPath::File(object) => tree::read_file(store, object).map(Read::File),
         AtPath::Folder(entries) => files(store, entries, before).map(|(files, unread)| Read::Folder(files, unread)),
     }

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use krm_git::address::{ReleaseAddress, Repo};
-use krm_git::source::Source;
+use krm_git::source::{ReleaseFile, Source};
 
 #[cfg(feature = "releases")]
-pub use asked::{of, settled};
+pub use asked::{of, packed_chart, settled};
 
 /// Who is asked for the releases; `None` if git is.
 ///
@@ -27,6 +27,15 @@ pub fn settled(address: ReleaseAddress) -> Result<ReleaseAddress> {
     Ok(address)
 }
 
+/// The files of a packed chart.
+///
+/// # Errors
+/// This program cannot unpack it.
+#[cfg(not(feature = "releases"))]
+pub fn packed_chart(_bytes: &[u8]) -> Result<Vec<ReleaseFile>> {
+    anyhow::bail!("this program was built without `releases`, so it unpacks no chart")
+}
+
 #[cfg(feature = "releases")]
 mod asked {
     use std::sync::OnceLock;
@@ -34,10 +43,10 @@ mod asked {
     use anyhow::Context;
     use krm_git::address::{Chart, is_web};
     use krm_git::cache;
-    use krm_git::source::{Listed, ReleaseFile, Releases};
+    use krm_git::source::{Listed, Releases};
     use krm_release::{Client, Registries, Upstream};
 
-    use super::{Rc, ReleaseAddress, Repo, Result, Source};
+    use super::{Rc, ReleaseAddress, ReleaseFile, Repo, Result, Source};
 
     /// A source, and the client that asks it.
     #[derive(Debug)]
@@ -104,12 +113,20 @@ mod asked {
             let name = if matches!(self.upstream, Upstream::Oci { .. }) { Some(of_registry.as_str()) } else { name };
             let name = name.with_context(|| format!("\"{}\" has no release with this digest", self.upstream))?;
             let files = self.client.files(&self.upstream, name, Some(digest))?.files.into_iter();
-            let file = |file: krm_release::ReleaseFile| ReleaseFile {
-                path: file.path,
-                bytes: file.bytes,
-                is_executable: file.is_executable,
-            };
-            Ok(files.map(file).collect())
+            Ok(files.map(of_git).collect())
         }
+    }
+
+    /// The files of a packed chart.
+    ///
+    /// # Errors
+    /// It is broken or too large, or it is no chart.
+    pub fn packed_chart(bytes: &[u8]) -> Result<Vec<ReleaseFile>> {
+        Ok(krm_release::packed_chart(bytes)?.into_iter().map(of_git).collect())
+    }
+
+    fn of_git(file: krm_release::ReleaseFile) -> ReleaseFile {
+        let krm_release::ReleaseFile { path, bytes, is_executable } = file;
+        ReleaseFile { path, bytes, is_executable }
     }
 }

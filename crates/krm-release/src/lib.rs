@@ -32,4 +32,5 @@ mod tests;
 
 pub use client::Client;
 pub use oci::Registries;
+pub use unpack::packed_chart;
 pub use upstream::{Fetched, Listed, ReleaseFile, Upstream};

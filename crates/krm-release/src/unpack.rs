@@ -77,6 +77,14 @@ impl Packing {
     }
 }
 
+/// The files of a packed chart, such as one that another chart has in `charts/`. The paths begin at the folder of the chart.
+///
+/// # Errors
+/// It is broken or too large, or it is no chart.
+pub fn packed_chart(bytes: &[u8]) -> Result<Vec<ReleaseFile>> {
+    unpack(bytes, Root::Chart, LIMITS)
+}
+
 /// The files of an archive, in the order of their paths.
 ///
 /// # Errors

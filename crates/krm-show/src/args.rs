@@ -26,6 +26,23 @@ pub enum Output {
     Html,
 }
 
+/// How a review of values is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reviewed {
+    /// A line for each value that somebody must look at, the worst first, and a total
+    Text,
+    /// A list with all that is known, for programs
+    Json,
+    /// Annotations of a GitHub Actions workflow, beside the lines of the values
+    Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// A comment of a pull request, with a table for each chart
+    Markdown,
+    /// One HTML file
+    Html,
+}
+
 /// Whether the output has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {

@@ -56,11 +56,13 @@ fn command(dest: &Side, result: &Event) -> String {
     format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(&title), data(&told))
 }
 
-fn data(text: &str) -> String {
+/// A text as the data of a command.
+pub fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+/// A text as a property of a command.
+pub fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 

@@ -5,6 +5,7 @@
 
 mod card;
 mod markup;
+pub mod review;
 mod rows;
 
 use base64::Engine as _;

@@ -10,6 +10,8 @@
 
 pub mod page;
 
+pub mod review;
+
 pub mod diff;
 pub mod github;
 pub mod html;

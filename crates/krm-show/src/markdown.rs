@@ -11,7 +11,7 @@ use crate::clash::{Shown, Values, public_values};
 use crate::place;
 
 /// The longest comment to write, in bytes. GitHub takes 65,536 characters.
-const LONGEST: usize = 60_000;
+pub const LONGEST: usize = 60_000;
 
 /// Writes the comment.
 pub fn markdown(dest: &Side, results: &[Event]) -> String {

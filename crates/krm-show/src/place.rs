@@ -71,7 +71,7 @@ fn position(document: &Document<'_>, value: usize) -> Position {
 }
 
 /// A path with `/` and without `.`, relative to the working directory if it is inside of it.
-fn from_here(path: &Path) -> String {
+pub fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(&here).unwrap_or(path);
     let mut parts: Vec<String> = Vec::new();

@@ -19,11 +19,16 @@ const RULES: [(&str, &str, &str); 5] = [
 
 /// The results as a log with one run.
 pub fn sarif(dest: &Side, results: &[Event]) -> String {
-    let rules = RULES.map(|(id, about, level)| {
+    let found: Vec<Value> = results.iter().filter(|r| place::is_shown(r)).map(|r| result(dest, r)).collect();
+    log(&RULES, found, results.iter().all(|r| r.severity != Severity::Error))
+}
+
+/// A log with one run, of these rules, each with its description and its default level.
+pub fn log(rules: &[(&str, &str, &str)], found: Vec<Value>, is_successful: bool) -> String {
+    let rules = rules.iter().map(|(id, about, level)| {
         json!({"id": id, "shortDescription": {"text": about}, "defaultConfiguration": {"level": level}})
     });
-    let found: Vec<Value> = results.iter().filter(|r| place::is_shown(r)).map(|r| result(dest, r)).collect();
-    let is_successful = results.iter().all(|r| r.severity != Severity::Error);
+    let rules: Vec<Value> = rules.collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -87,7 +92,7 @@ fn shown(value: &Shown) -> String {
 }
 
 /// A path as a URI reference. Source: RFC 3986. A colon in the first segment would look like the end of a scheme, so it is encoded.
-fn uri(path: &str) -> String {
+pub fn uri(path: &str) -> String {
     let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'/');
     let encoded = |b: u8| if is_bare(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
     let path: String = path.bytes().map(encoded).collect();

@@ -5,6 +5,7 @@
 //! and `theirs`. Nothing in the program reads what is made here.
 
 pub mod explained;
+pub mod overlay;
 
 mod message;
 

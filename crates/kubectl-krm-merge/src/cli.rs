@@ -8,7 +8,7 @@ use krm_git::store::Network;
 #[cfg(feature = "live")]
 use krm_live::args::{Ask, Live};
 use krm_merge_core::policy;
-use krm_show::args::{Color, MaxOutput, Output};
+use krm_show::args::{Color, MaxOutput, Output, Reviewed};
 
 use crate::manual;
 #[cfg(not(feature = "live"))]
@@ -82,6 +82,9 @@ pub enum Command {
     List(List),
     /// Compare two files or folders by resource and field, not by line; or a package with a release of its upstream
     Diff(Diff),
+    /// Review your values over charts before you raise the charts: which values a new version does not read, which hide a changed default, and
+    /// which can go. It finds them in HelmReleases, Applications, kustomizations, `Chart.yaml` files, helmfiles and packages
+    Review(Review),
     /// Print upstream's commits of a package's folder, from the release that it has to the one that an upgrade would take
     Log(Log),
     /// Apply to dest what changed from original to updated: an upgrade that keeps local edits
@@ -324,6 +327,31 @@ pub enum Listed {
     Json,
 }
 
+/// Which values are reviewed, and against what.
+#[derive(Debug, Args)]
+pub struct Review {
+    /// The files and folders with values, or with what lays them over a chart [default: the current folder]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The version of the chart to compare with [default: the newest]
+    #[arg(long, value_name = "VERSION", conflicts_with = "base")]
+    pub to: Option<String>,
+    /// Compare the versions in the files with those in this branch, tag or commit, as for a pull request of Renovate
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// What is printed
+    #[arg(long, short = 'o', value_enum, default_value_t = Reviewed::Text)]
+    pub output: Reviewed,
+    /// Raise each version where it is written
+    #[arg(long, short = 'i', conflicts_with = "base")]
+    pub in_place: bool,
+    /// Also print values that no version reads, and values that are the default of both versions
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub reach: Reach,
+}
+
 /// Whose commits are printed.
 #[derive(Debug, Args)]
 pub struct Log {
@@ -359,7 +387,8 @@ pub enum Logged {
 pub struct Get {
     /// The release: REPO.git/DIRECTORY@REF, as for `kpt pkg get`, with every address that git can fetch. It may be one file. Without `@REF`, it
     /// is the default branch. REF may be a range, such as `^1.4`. A chart is `REPO NAME@VERSION` or `oci://HOST/PATH:VERSION`, and a file or an
-    /// archive is its address
+    /// archive is its address. `-` reads from stdin what names a chart in a file, such as a HelmRelease with its source, an Application or an entry
+    /// of `helmCharts`
     pub source: String,
     /// The folder, which must be new or empty [default: the name of the directory, or of the repository]; after a repository of charts, the
     /// chart, NAME@VERSION

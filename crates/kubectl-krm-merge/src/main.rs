@@ -17,6 +17,7 @@ mod merge;
 mod no_cluster;
 mod pairs;
 mod plain;
+mod review;
 mod run;
 mod setting;
 mod upgrade;
@@ -112,6 +113,7 @@ fn try_main() -> Result<End> {
         }
         Command::Merge => merge::of_stdin(),
         Command::Upgrade(args) => krm_show::github::shown(args.common.output, upgrade::upgrade(&args)),
+        Command::Review(args) => review::review(&args),
         Command::Get(args) => upgrade::get(&args),
         Command::List(args) => upgrade::list(&args),
         Command::Log(args) => upgrade::log(&args),

@@ -6,6 +6,7 @@
 mod abort;
 mod aim;
 mod below;
+pub mod chart;
 mod committed;
 mod done;
 mod get;
@@ -41,6 +42,7 @@ use krm_show::screen;
 use krm_words::Word;
 
 use crate::cli::Upgrade;
+pub use aim::{Came, DirectoryAt, newest};
 use below::{below, check_some};
 use committed::Repositories;
 use done::{Became, Checked, Done, summary};
@@ -48,7 +50,8 @@ pub use get::get;
 pub use list::list;
 pub use log::log;
 use one::one;
-use plan::{Job, Plan, Planned, Stores};
+pub use plan::Stores;
+use plan::{Job, Plan, Planned};
 pub use sides::with_release;
 
 /// Upgrades packages.

@@ -8,7 +8,11 @@ printf 'apiVersion: v1\nentries:\n  web:\n' >index.yaml
 for version in 1.4.1 1.5.0; do
     printf 'apiVersion: v2\nname: web\nversion: %s\n' "$version" >web/Chart.yaml
     "$helm" show values web --version "$version" >web/values.yaml
-    echo 'replicas: {{ .Values.replicaCount }}' >web/templates/web.yaml
+    # The newer version has no `logLevel`.
+    case $version in
+    1.4.1) echo 'replicas: {{ .Values.replicaCount }} # {{ .Values.logLevel }}' ;;
+    *) echo 'replicas: {{ .Values.replicaCount }} # {{ .Values.metrics.enabled }}' ;;
+    esac >web/templates/web.yaml
     tar -czf "web-$version.tgz" web
     printf '  - {apiVersion: v2, name: web, version: %s, urls: [web-%s.tgz]}\n' "$version" "$version" >>index.yaml
 done

@@ -4,9 +4,10 @@
 //! killed run leaves at worst the other folder, which the next one removes.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use krm_files::command::{argument, own};
 use krm_files::disk::{self, Replacement};
 use krm_files::signals::Signals;
@@ -22,12 +23,14 @@ use krm_folders::sources;
 use krm_git::address::{ReleaseAddress, is_web};
 use krm_git::tracked;
 use krm_names::file_path::{self, RULES};
+use krm_overlay::{ChartSource, pasted};
 use krm_show::args::Color;
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
 use krm_words::{Word, counted};
 use krm_yaml::{plain_or_quoted, shown as escaped};
 
+use super::chart::{address as address_of, references};
 use crate::cli::Get;
 
 /// Copies a release into a new folder.
@@ -35,7 +38,8 @@ use crate::cli::Get;
 /// # Errors
 /// The release cannot be fetched or read; or the folder is not new.
 pub fn get(args: &Get) -> Result<End> {
-    let Asked { address: given, name: source, folder } = asked(args)?;
+    let Asked { address: given, name: source, folder } =
+        if args.source == "-" { of_stdin(args)? } else { asked(args)? };
     let folder = folder.map_or_else(|| name_of(&given), Ok)?;
     check_new(&folder)?;
     let progress = Progress::begin("fetching");
@@ -99,6 +103,37 @@ fn asked(args: &Get) -> Result<Asked> {
             Ok(Asked { address, name: args.source.clone(), folder: args.folder.clone() })
         }
     }
+}
+
+/// What a text on stdin names: a chart, as files of Flux, Argo CD, kustomize and helm do.
+fn of_stdin(args: &Get) -> Result<Asked> {
+    let mut text = String::new();
+    io::stdin().lock().read_to_string(&mut text).context("stdin")?;
+    let form = "stdin must name a chart, such as a HelmRelease with its HelmRepository or OCIRepository, an Application, an entry of `helmCharts` or a dependency of a `Chart.yaml`";
+    let mut found = pasted(&text).context("stdin")?.into_iter();
+    let (Some(found), None) = (found.next(), found.next()) else { bail!("{form}. It must name one") };
+    let below = found.map_err(|unread| anyhow!("stdin: {}", krm_words::overlay::unread(&unread)))?;
+    let wish = below.version.as_ref().map(|version| version.text.as_str());
+    // A repository alone names no chart.
+    let (address, folder) = match (&below.source, args.folder.as_ref().and_then(|chart| chart.to_str())) {
+        (ChartSource::Repository { url, name }, Some(chart)) if name.is_empty() => {
+            (ReleaseAddress::of_chart(url, chart)?, args.folder_of_chart.clone())
+        }
+        (ChartSource::Repository { url, name }, None) if name.is_empty() => {
+            bail!("the chart of \"{url}\" must be named: `get - NAME@VERSION`")
+        }
+        _ if args.folder_of_chart.is_some() => bail!("`get -` takes a folder, because stdin names the chart"),
+        _ => {
+            let address = address_of(&below.source)?;
+            let store = release::open(&address.repo, Path::new("."), args.reach.network())?;
+            let of = |reference| ReleaseAddress { reference, ..address.clone() };
+            let all: Vec<ReleaseAddress> = references(wish).into_iter().map(of).collect();
+            let is_there = |address: &&ReleaseAddress| store.state(address).is_ok();
+            let first = all.first().cloned().unwrap_or(address.clone());
+            (all.iter().find(is_there).cloned().unwrap_or(first), args.folder.clone())
+        }
+    };
+    Ok(Asked { name: address.to_string(), address, folder })
 }
 
 /// The name of the directory or file, or else of the repository.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::support::{Folder, Ran, map};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "",
     "cache",
     "two-way",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 14] = [
     "git-install",
     "git-driver",
     "resolve",
+    "review",
 ];
 
 /// The commands in the examples of a help, each on one line, as a shell reads them.

@@ -43,6 +43,8 @@ mod resolve;
 mod run;
 mod schema;
 mod secrets;
+#[path = "../support/server.rs"]
+mod server;
 #[path = "../../../../tests/support/mod.rs"]
 mod shared;
 mod shown;

@@ -1,89 +1,10 @@
 //! Packages from a repository of charts and from files of a server, which the tests start.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use super::repository::{Upstream, commit};
 use krm_files::disk::hash;
 
-use super::repository::{Upstream, commit};
+use crate::server::{Server, packed};
 use crate::support::{Folder, map};
-
-/// A server of files in memory, which counts what it was asked. It ends with the tests.
-#[derive(Clone, Default)]
-struct Server {
-    files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
-    asked: Arc<Mutex<Vec<String>>>,
-    port: u16,
-}
-
-impl Server {
-    fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let server = Self { port: listener.local_addr().expect("an address").port(), ..Self::default() };
-        let own = server.clone();
-        std::thread::spawn(move || {
-            listener.incoming().filter_map(Result::ok).for_each(|stream| _ = own.answer(&stream));
-        });
-        server
-    }
-
-    fn answer(&self, mut stream: &TcpStream) -> std::io::Result<()> {
-        let mut lines = BufReader::new(stream).lines();
-        let first = lines.next().transpose()?.unwrap_or_default();
-        while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
-        let path = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
-        self.asked.lock().expect("unlocked").push(path.clone());
-        let found = self.files.lock().expect("unlocked").get(&path).cloned();
-        let (status, body) = found.map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
-        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(&body)
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-
-    fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
-        self.files.lock().expect("unlocked").insert(path.to_owned(), bytes.into());
-    }
-
-    /// How often it was asked for a path since the last time.
-    fn asked(&self, path: &str) -> usize {
-        let asked = std::mem::take(&mut *self.asked.lock().expect("unlocked"));
-        asked.iter().filter(|asked| *asked == path).count()
-    }
-
-    /// Makes these versions of a chart the ones of the repository.
-    fn index(&self, charts: &[(&str, &[(String, String)])]) {
-        let mut index = "apiVersion: v1\nentries:\n  web:\n".to_owned();
-        for (version, files) in charts {
-            let bytes = packed("web/", files);
-            let digest = hash(&bytes);
-            index.push_str(&format!(
-                "  - apiVersion: v2\n    name: web\n    version: {version}\n    digest: {digest}\n    urls: [web-{version}.tgz]\n"
-            ));
-            self.put(&format!("web-{version}.tgz"), bytes);
-        }
-        self.put("index.yaml", index);
-    }
-}
-
-/// An archive of files in a folder.
-fn packed(folder: &str, files: &[(String, String)]) -> Vec<u8> {
-    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
-    for (path, text) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(text.len() as u64);
-        header.set_mode(0o644);
-        archive.append_data(&mut header, format!("{folder}{path}"), text.as_bytes()).expect("written");
-    }
-    archive.into_inner().and_then(GzEncoder::finish).expect("written")
-}
 
 /// The files of a chart.
 fn chart(version: &str, replicas: u8, more: &str) -> Vec<(String, String)> {
@@ -204,7 +125,7 @@ fn a_server_is_asked_once_for_all_packages_and_never_offline() {
     folder.run(&["get", &server.url(), "web@1.0.0", "off", "--offline"]).passed();
     let told = folder.run(&["get", &server.url(), "web@2.0.0", "off2", "--offline"]).failed(2);
     assert!(told.contains("it was not fetched before, and `--offline` is given"), "{told}");
-    assert!(server.asked.lock().expect("unlocked").is_empty());
+    assert!(server.is_idle());
 }
 
 #[test]

@@ -1,0 +1,340 @@
+//! `review`: what a new release of a chart does to the values over it.
+//!
+//! `krm-overlay` finds the values and gives the verdicts. Here the files are read, and each release of a chart is fetched once.
+
+mod charts;
+mod raise;
+mod tree;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail};
+use krm_files::command::argument;
+use krm_files::errors;
+use krm_files::walk::{shown, there};
+use krm_folders::end::End;
+use krm_overlay::{Below, Chart, ChartSource, Layer, Overlay, Spot, overlays};
+use krm_show::args::{Color, Reviewed};
+use krm_show::progress::Progress;
+use krm_show::review as page;
+use krm_show::review::{FilePlace, Found, Missed, Over};
+use krm_show::screen::{self, Reader};
+use krm_words::Word;
+
+use crate::cli::Review;
+use charts::{Charts, Release};
+use raise::{Edits, Kept};
+use tree::Tree;
+
+/// Reviews values.
+///
+/// # Errors
+/// The files cannot be read, or have no values over a chart; or the flags do not fit together.
+pub fn review(args: &Review) -> Result<End> {
+    let progress = Progress::begin("reading");
+    let paths = if args.paths.is_empty() { vec![PathBuf::from(".")] } else { args.paths.clone() };
+    let (mut reviewed, mut written, mut next) = (page::Review::default(), Vec::new(), BTreeSet::new());
+    for (tree, within) in trees(&paths)? {
+        let base = args.base.as_deref().map(|base| tree.base(base)).transpose()?;
+        let mut all = overlays(&tree.texts);
+        let chosen = chosen(&all, &within);
+        all.retain(|overlay| chosen.contains(&place(overlay)));
+        let run = Run {
+            args,
+            charts: Charts::new(&tree.top, args.reach.network()),
+            tree: &tree,
+            base: base.as_ref(),
+            edits: RefCell::default(),
+            next: RefCell::default(),
+        };
+        let bases = base.as_ref().map(|base| Bases::of(overlays(&base.texts)));
+        check_one_chart(args, &all)?;
+        for (number, overlay) in all.iter().enumerate() {
+            progress.set(|| format!("reviewing {} of {}", number + 1, all.len()));
+            reviewed.overlays.extend(run.one(overlay, bases.as_ref()));
+        }
+        let (edits, by_hand) = (run.edits.into_inner(), run.next.into_inner());
+        next.extend(by_hand);
+        if args.in_place {
+            written.extend(edits.write(&tree)?.into_iter().map(|path| tree.top.join(path)));
+        }
+    }
+    drop(progress);
+    if reviewed.overlays.is_empty() && args.base.is_none() {
+        let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+        bail!(
+            "{}: there must be values over a chart, such as a HelmRelease, an Application, `helmCharts` of a kustomization or a `Chart.yaml` with dependencies",
+            paths.join(", ")
+        );
+    }
+    if !args.all {
+        reviewed.without_idle();
+    }
+    let mut printed = page::of(&reviewed, args.output, Reader::of_stdout(Color::Auto));
+    if args.output == Reviewed::Text {
+        written.iter().for_each(|file| printed.line(&format!("changed {}", page::path(file))));
+    }
+    printed.print()?;
+    if args.in_place {
+        next.iter().for_each(|next| screen::tell(Word::Next, next));
+    }
+    let is_bad = reviewed.is_bad();
+    Ok(if is_bad { End::Differs } else { End::Done })
+}
+
+/// The trees around some paths, each with the paths in it.
+fn trees(paths: &[PathBuf]) -> Result<Vec<(Tree, Vec<PathBuf>)>> {
+    let mut trees: Vec<(Tree, Vec<PathBuf>)> = Vec::new();
+    for path in paths {
+        there("PATH", "a file or a folder with values", path)?;
+        let path = fs::canonicalize(path).with_context(|| shown(path))?;
+        match trees.iter_mut().find(|(tree, _)| path.starts_with(&tree.top)) {
+            Some((_, within)) => within.push(path),
+            None => trees.push((Tree::around(&path)?, vec![path])),
+        }
+    }
+    for (tree, within) in &mut trees {
+        for path in within {
+            *path = path.strip_prefix(&tree.top).unwrap_or(path).to_owned();
+        }
+    }
+    Ok(trees)
+}
+
+/// What tells an overlay from others of a tree.
+fn place(overlay: &Overlay) -> (String, usize, String, Vec<String>) {
+    let own = overlay.layers.iter().skip(overlay.shared).map(|layer| layer.file().to_owned()).collect();
+    (overlay.at.file.clone(), overlay.at.offset, overlay.name.clone(), own)
+}
+
+/// The overlays that the user means: those that are in the paths, or have values there. Others that get the same version from the same place
+/// are raised with them.
+fn chosen(all: &[Overlay], within: &[PathBuf]) -> BTreeSet<(String, usize, String, Vec<String>)> {
+    let is_in = |file: &str| within.iter().any(|path| Path::new(file).starts_with(path));
+    let version = |overlay: &Overlay| {
+        let version = overlay.below.as_ref().ok()?.version.as_ref()?;
+        Some((version.file.clone(), version.range.start))
+    };
+    let is_meant = |overlay: &&Overlay| {
+        let own = overlay.layers.iter().skip(overlay.shared).map(|layer| layer.file());
+        let version = overlay.below.iter().flat_map(|below| &below.version).map(|version| version.file.as_str());
+        [overlay.at.file.as_str()].into_iter().chain(own).chain(version).any(is_in)
+    };
+    let meant: Vec<&Overlay> = all.iter().filter(is_meant).collect();
+    let versions: BTreeSet<(String, usize)> = meant.iter().copied().filter_map(version).collect();
+    let with_them = all.iter().filter(|overlay| version(overlay).is_some_and(|version| versions.contains(&version)));
+    meant.iter().copied().chain(with_them).map(place).collect()
+}
+
+/// Checks that a version is meant for one chart.
+fn check_one_chart(args: &Review, all: &[Overlay]) -> Result<()> {
+    let charts: BTreeSet<&ChartSource> = all.iter().filter_map(|one| Some(&one.below.as_ref().ok()?.source)).collect();
+    if args.to.is_some() && charts.len() > 1 {
+        let names: Vec<String> = charts.iter().map(|source| name(source)).collect();
+        bail!("`--to` must be given with the values over one chart, not {}: name the files of one", names.join(", "));
+    }
+    Ok(())
+}
+
+/// The name of a chart, as its source has it.
+fn name(source: &ChartSource) -> String {
+    let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    match source {
+        ChartSource::Repository { name, .. } => name.clone(),
+        ChartSource::Oci(path) | ChartSource::Folder(path) | ChartSource::Packed(path) => last(path),
+        ChartSource::Git { url, path } => {
+            if path.is_empty() {
+                last(url)
+            } else {
+                last(path)
+            }
+        }
+    }
+}
+
+/// The overlays of the base.
+struct Bases(BTreeMap<(String, String), Vec<Overlay>>);
+
+impl Bases {
+    fn of(overlays: Vec<Overlay>) -> Self {
+        let mut all: BTreeMap<(String, String), Vec<Overlay>> = BTreeMap::new();
+        for overlay in overlays {
+            all.entry((overlay.kind.name().to_owned(), overlay.name.clone())).or_default().push(overlay);
+        }
+        Self(all)
+    }
+
+    /// What an overlay was in the base: the one of its name in its file, or else the one of its name.
+    fn of_overlay(&self, overlay: &Overlay) -> Option<&Overlay> {
+        let named = self.0.get(&(overlay.kind.name().to_owned(), overlay.name.clone()))?;
+        let own = |overlay: &Overlay| place(overlay).3;
+        let here: Vec<&Overlay> = named.iter().filter(|one| one.at.file == overlay.at.file).collect();
+        let exact = here.iter().copied().find(|one| own(one) == own(overlay)).or(here.first().copied());
+        exact.or_else(|| if let [one] = &named[..] { Some(one) } else { None })
+    }
+}
+
+/// A run over a tree.
+struct Run<'r> {
+    args: &'r Review,
+    charts: Charts,
+    tree: &'r Tree,
+    base: Option<&'r Tree>,
+    /// What `--in-place` writes.
+    edits: RefCell<Edits>,
+    /// What is left to the user then.
+    next: RefCell<BTreeSet<String>>,
+}
+
+/// Both releases of a chart; nothing if there is no other.
+struct Both {
+    from: Option<String>,
+    to: Option<String>,
+    charts: Option<[Rc<Chart>; 2]>,
+}
+
+impl Run<'_> {
+    /// Reviews an overlay; `None` if what lies below it is that of the base.
+    fn one(&self, overlay: &Overlay, bases: Option<&Bases>) -> Option<Over> {
+        let mut over = Over {
+            kind: overlay.kind,
+            name: overlay.name.clone(),
+            at: self.place(&overlay.at),
+            chart: overlay.below.as_ref().ok().map(|below| name(&below.source)),
+            from: None,
+            to: None,
+            found: Vec::new(),
+            untouched: Vec::new(),
+            unread: Vec::new(),
+            notes: Vec::new(),
+        };
+        let both = match (&overlay.below, bases) {
+            (Err(unread), Some(bases)) => {
+                // What the branch did not change is no matter of the branch.
+                let was = bases.of_overlay(overlay).map(|was| was.below.as_ref().err().map(|was| &was.why));
+                if was == Some(Some(&unread.why)) {
+                    return None;
+                }
+                over.unread.push(Missed::of(self.place(&unread.at), unread));
+                return Some(over);
+            }
+            (Err(unread), None) => {
+                over.unread.push(Missed::of(self.place(&unread.at), unread));
+                return Some(over);
+            }
+            (Ok(below), Some(bases)) => {
+                let was = bases.of_overlay(overlay)?.below.as_ref().ok()?;
+                self.against_base(was, below)?
+            }
+            (Ok(below), None) => self.raised(overlay, below),
+        };
+        match both {
+            Ok(both) => {
+                (over.from, over.to) = (both.from, both.to);
+                if let Some([old, new]) = &both.charts {
+                    self.judge(overlay, old, new, &mut over);
+                }
+            }
+            Err(e) => {
+                let why = errors::chain(&e);
+                over.unread.push(Missed { at: over.at.clone(), why });
+            }
+        }
+        Some(over)
+    }
+
+    /// What lay below in the base, and what lies below now; `None` if that is the same.
+    fn against_base(&self, was: &Below, is: &Below) -> Option<Result<Both>> {
+        let base = self.base?;
+        if let (ChartSource::Folder(_) | ChartSource::Packed(_), _)
+        | (_, ChartSource::Folder(_) | ChartSource::Packed(_)) = (&was.source, &is.source)
+        {
+            let version = |below: &Below| below.version.as_ref().map(|version| version.text.clone());
+            let chart = |tree: &Tree, below: &Below| match self.charts.has(below)? {
+                Some(release) => self.charts.of_release(&release),
+                None => self.charts.of_tree(tree, &below.source),
+            };
+            let (from, to) = (version(was), version(is));
+            let both =
+                chart(base, was).and_then(|old| Ok(Both { from, to, charts: Some([old, chart(self.tree, is)?]) }));
+            return Some(both);
+        }
+        let text = |below: &Below| {
+            (below.source.clone(), below.locked.clone(), below.version.as_ref().map(|version| version.text.clone()))
+        };
+        if text(was) == text(is) {
+            return None;
+        }
+        let both = || {
+            let (Some(old), Some(new)) = (self.charts.has(was)?, self.charts.has(is)?) else {
+                bail!("both releases must be of a repository")
+            };
+            self.both(old, new)
+        };
+        Some(both())
+    }
+
+    /// What lies below, and the newest release, or the one that the user names.
+    fn raised(&self, overlay: &Overlay, below: &Below) -> Result<Both> {
+        let Some(old) = self.charts.has(below)? else {
+            // Its files are the only release that there is.
+            return Ok(Both { from: None, to: None, charts: None });
+        };
+        let new = match &self.args.to {
+            Some(to) => self.charts.wished(&below.source, Some(to))?.context("the chart must have releases")?,
+            None => self.charts.newest(&old)?,
+        };
+        if !old.is(&new) {
+            self.raise(overlay, below, &old, &new);
+        }
+        self.both(old, new)
+    }
+
+    /// Notes the edit of the version, or what is left to the user.
+    fn raise(&self, overlay: &Overlay, below: &Below, old: &Release, new: &Release) {
+        let by_hand = match raise::raised(overlay.kind, below, old, new) {
+            Ok((file, edit)) => {
+                self.edits.borrow_mut().add(&file, edit);
+                let folder = raise::locked(overlay.kind, below).map(|folder| self.tree.top.join(folder));
+                folder.map(|folder| format!("run `helm dependency update {}`", argument(&folder)))
+            }
+            Err(Kept::Floats) => None,
+            Err(Kept::ByHand(why)) => Some(format!("{}: {why}", page::path(&self.place(&overlay.at).file))),
+        };
+        self.next.borrow_mut().extend(by_hand);
+    }
+
+    fn both(&self, old: Release, new: Release) -> Result<Both> {
+        if old.is(&new) {
+            return Ok(Both { from: Some(old.version), to: None, charts: None });
+        }
+        let charts = [self.charts.of_release(&old)?, self.charts.of_release(&new)?];
+        Ok(Both { from: Some(old.version), to: Some(new.version), charts: Some(charts) })
+    }
+
+    /// Adds what the new release does to the values.
+    fn judge(&self, overlay: &Overlay, old: &Chart, new: &Chart, over: &mut Over) {
+        let layers: Vec<Layer<'_>> = overlay
+            .layers
+            .iter()
+            .filter_map(|place| Some(Layer { values: place.node()?, at: place.prefix.clone() }))
+            .collect();
+        let findings = krm_overlay::review(old, new, &layers);
+        for finding in findings.into_iter().filter(|finding| finding.layer >= overlay.shared) {
+            let Some(layer) = overlay.layers.get(finding.layer) else { continue };
+            let spot = Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) };
+            over.found.push(Found { at: self.place(&spot), finding });
+        }
+        let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
+        over.unread.extend(unread);
+    }
+
+    fn place(&self, spot: &Spot) -> FilePlace {
+        let text = self.tree.texts.get(&spot.file).map_or("", String::as_str);
+        FilePlace::of(self.tree.top.join(&spot.file), text, spot.offset)
+    }
+}
