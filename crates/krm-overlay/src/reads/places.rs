@@ -25,20 +25,24 @@ pub enum Use {
     Whole,
 }
 
+/// The number of a name.
+type NameId = u32;
+
 /// A field of each name, as in a loop over a map, or an element of a list.
-const ANY: &str = "*";
+const ANY: NameId = 0;
 
 /// Places by their paths.
 #[derive(Clone, Debug)]
 pub struct Places {
     all: Vec<Place>,
-    children: HashMap<(PlaceId, Box<str>), PlaceId>,
+    children: HashMap<(PlaceId, NameId), PlaceId>,
+    names: HashMap<Box<str>, NameId>,
 }
 
 #[derive(Clone, Debug)]
 struct Place {
     above: PlaceId,
-    name: Box<str>,
+    name: NameId,
     steps: usize,
     used: Use,
     children: Vec<PlaceId>,
@@ -47,32 +51,31 @@ struct Place {
 impl Places {
     /// The values as a whole, and nothing in it.
     pub fn new() -> Self {
-        let root = Place { above: ALL_VALUES, name: "".into(), steps: 0, used: Use::Nothing, children: Vec::new() };
-        Self { all: vec![root], children: HashMap::new() }
+        let root = Place { above: ALL_VALUES, name: ANY, steps: 0, used: Use::Nothing, children: Vec::new() };
+        Self { all: vec![root], children: HashMap::new(), names: HashMap::new() }
     }
 
     /// The place of a field; of any field if there is no name. `None` if the path is too long.
     pub fn child(&mut self, above: PlaceId, name: Option<&str>) -> Option<PlaceId> {
-        let name = name.unwrap_or(ANY);
-        if let Some(found) = self.find(above, name) {
-            return Some(found);
+        let name = name.map_or(ANY, |name| {
+            let next = self.names.len() as NameId + 1;
+            self.names.get(name).copied().unwrap_or_else(|| *self.names.entry(name.into()).or_insert(next))
+        });
+        if let Some(found) = self.children.get(&(above, name)) {
+            return Some(*found);
         }
         let steps = self.all[above as usize].steps + 1;
         let id = u32::try_from(self.all.len()).ok().filter(|_| steps <= MOST_STEPS)?;
-        self.all.push(Place { above, name: name.into(), steps, used: Use::Nothing, children: Vec::new() });
+        self.all.push(Place { above, name, steps, used: Use::Nothing, children: Vec::new() });
         self.all[above as usize].children.push(id);
-        self.children.insert((above, name.into()), id);
+        self.children.insert((above, name), id);
         Some(id)
-    }
-
-    fn find(&self, above: PlaceId, name: &str) -> Option<PlaceId> {
-        self.children.get(&(above, Box::from(name))).copied()
     }
 
     /// Whether a place is a field of the values with this name.
     pub fn is_field(&self, place: PlaceId, name: &str) -> bool {
         let place = &self.all[place as usize];
-        place.steps == 1 && &*place.name == name
+        place.steps == 1 && self.names.get(name) == Some(&place.name)
     }
 
     /// Notes a use of a place.
@@ -81,16 +84,17 @@ impl Places {
         *known = used.max(*known);
     }
 
-    /// The names from the values down to a place; `None` for any name.
-    pub fn path(&self, place: PlaceId) -> Vec<Option<&str>> {
+    /// The names from the values down to a place; `None` if one of them may be any.
+    pub fn path(&self, place: PlaceId) -> Option<Vec<String>> {
         let mut path = Vec::new();
         let mut at = &self.all[place as usize];
         while at.steps > 0 {
-            path.push(Some(&*at.name).filter(|name| *name != ANY));
+            let (name, _) = self.names.iter().find(|(_, id)| **id == at.name)?;
+            path.push(name.to_string());
             at = &self.all[at.above as usize];
         }
         path.reverse();
-        path
+        Some(path)
     }
 
     /// Whether two places may be one.
@@ -100,7 +104,7 @@ impl Places {
             return false;
         }
         while one.steps > 0 {
-            if one.name != other.name && &*one.name != ANY && &*other.name != ANY {
+            if one.name != other.name && one.name != ANY && other.name != ANY {
                 return false;
             }
             (one, other) = (&self.all[one.above as usize], &self.all[other.above as usize]);
@@ -131,8 +135,10 @@ impl Places {
             if now.iter().any(|place| self.all[*place as usize].used >= least) {
                 return true;
             }
-            now = now.iter().flat_map(|place| [self.find(*place, name), self.find(*place, ANY)]).flatten().collect();
-            now.dedup();
+            let child = |place: PlaceId, name: NameId| self.children.get(&(place, name)).copied();
+            let named = self.names.get(name.as_str()).copied();
+            let below = |place| [named.and_then(|name| child(place, name)), child(place, ANY)];
+            now = now.into_iter().flat_map(below).flatten().collect();
         }
         self.have_uses(now)
     }

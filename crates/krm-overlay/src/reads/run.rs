@@ -55,6 +55,14 @@ struct Made {
     also: Things,
 }
 
+/// What a template does with a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Deed {
+    Consume,
+    Test,
+    Iterate,
+}
+
 /// A template that helm renders for a chart.
 struct Body<'t> {
     root: u32,
@@ -81,6 +89,8 @@ struct Frame {
     /// What tells the maps that it makes from those of other calls of the same template.
     call: u32,
     file: u32,
+    /// Whether a variable may be more than before, because it was assigned again.
+    has_grown: bool,
 }
 
 /// A walk of the templates.
@@ -101,6 +111,10 @@ pub struct Run<'t> {
     set_in_roots: HashMap<(u32, Box<str>), Things>,
     /// What a place also is, because a template sets or merges something there.
     also: Vec<(PlaceId, Things)>,
+    /// The same for each place that was asked for, as long as nothing grows.
+    known_also: HashMap<PlaceId, Things>,
+    /// What was done with a thing already, as long as nothing grows.
+    done: HashSet<(Thing, Deed)>,
     texts: Vec<Rc<str>>,
     text_ids: HashMap<Rc<str>, u32>,
     /// Templates in texts of templates.
@@ -169,8 +183,7 @@ impl<'t> Run<'t> {
             run.repeat(&bodies);
         }
         let at_the_root = run.merged_into_root();
-        let path = |place| run.places.path(place).into_iter().map(|name| name.map(str::to_owned)).collect();
-        let at_the_root = at_the_root.into_iter().filter_map(path).collect();
+        let at_the_root = at_the_root.into_iter().filter_map(|place| run.places.path(place)).collect();
         Reads { unknown: run.unknown.take(), at_the_root, places: run.places }
     }
 
@@ -197,6 +210,8 @@ impl<'t> Run<'t> {
             roots: Vec::new(),
             set_in_roots: HashMap::new(),
             also: Vec::new(),
+            known_also: HashMap::new(),
+            done: HashSet::new(),
             texts: Vec::new(),
             text_ids: HashMap::new(),
             inner: HashMap::new(),
@@ -257,6 +272,7 @@ impl<'t> Run<'t> {
     fn repeat(&mut self, bodies: &[Body<'t>]) {
         for round in 0.. {
             (self.has_grown, self.current) = (false, HashMap::new());
+            self.merged = self.merged_into_root();
             for body in bodies {
                 self.file = body.file;
                 let mut frame = Frame::of(vec![Thing::Root(body.root)], u32::MAX, body.file);
@@ -267,7 +283,6 @@ impl<'t> Run<'t> {
             if self.unknown.is_some() || !self.has_grown {
                 return;
             }
-            self.merged = self.merged_into_root();
             if round == MOST_ROUNDS {
                 self.unknown = Some(Blind::TooLarge);
                 return;
@@ -381,14 +396,15 @@ impl<'t> Run<'t> {
             Node::Range(pipe, body, otherwise) => {
                 let things = self.range(pipe, frame);
                 let dot = std::mem::replace(&mut frame.dot, things);
-                let mut printed = self.nodes(body, frame);
+                let mut printed = Printed::Nothing;
                 // A variable may have got another value at the end of the body.
-                for _ in 0..3 {
-                    let before = frame.variables.clone();
+                for _ in 0..4 {
+                    let before = std::mem::take(&mut frame.has_grown);
                     printed = self.nodes(body, frame);
-                    if before == frame.variables {
+                    if !std::mem::replace(&mut frame.has_grown, before) {
                         break;
                     }
+                    frame.has_grown = true;
                 }
                 if let Printed::One(things) = printed {
                     self.consume(&things);
@@ -561,7 +577,7 @@ impl<'t> Run<'t> {
         self.running.pop();
         if self.asked.contains(&call) && self.results.get(&call) != Some(&printed) {
             self.results.insert(call, printed.clone());
-            self.has_grown = true;
+            self.grow();
         }
         self.current.insert(call, Some(printed.clone()));
         printed
@@ -593,12 +609,11 @@ impl<'t> Run<'t> {
     /// What is under a name in these things; under any name if there is none.
     pub fn child(&mut self, things: &Things, name: Option<&str>) -> Things {
         let name = name.filter(|name| !name.contains(UNKNOWN));
-        let (mut out, mut todo, mut seen) = (Things::new(), things.clone(), Things::new());
+        let (mut out, mut todo, mut seen) = (Things::new(), things.clone(), HashSet::new());
         while let Some(thing) = todo.pop() {
-            if seen.contains(&thing) || !self.goes_on() {
+            if !seen.insert(thing) || !self.goes_on() {
                 continue;
             }
-            seen.push(thing);
             match thing {
                 Thing::Root(root) => {
                     if name == Some("Subcharts") {
@@ -660,19 +675,35 @@ impl<'t> Run<'t> {
     }
 
     /// What a place also is.
-    fn also_of(&self, place: PlaceId) -> Things {
+    fn also_of(&mut self, place: PlaceId) -> Things {
+        if self.also.is_empty() {
+            return Things::new();
+        }
+        if let Some(known) = self.known_also.get(&place) {
+            return known.clone();
+        }
         let here = self.also.iter().filter(|(other, _)| self.places.meet(place, *other));
-        here.flat_map(|(_, things)| things).copied().collect()
+        let mut found: Things = here.flat_map(|(_, things)| things).copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        self.known_also.insert(place, found.clone());
+        found
+    }
+
+    /// Notes that something new was learned, so that nothing is done with already.
+    fn grow(&mut self) {
+        self.has_grown = true;
+        self.known_also.clear();
+        self.done.clear();
     }
 
     /// All of these things is used.
     pub fn consume(&mut self, things: &Things) {
-        let (mut todo, mut seen) = (things.clone(), Things::new());
+        let mut todo = things.clone();
         while let Some(thing) = todo.pop() {
-            if seen.contains(&thing) || !self.goes_on() {
+            if !self.done.insert((thing, Deed::Consume)) || !self.goes_on() {
                 continue;
             }
-            seen.push(thing);
             match thing {
                 Thing::Root(_) => self.lose(),
                 Thing::Place(place) => {
@@ -701,30 +732,29 @@ impl<'t> Run<'t> {
 
     /// A template asks whether these things are there.
     pub fn test(&mut self, things: &Things) {
-        self.each_place(things, |places, place| places.note(place, Use::Tested));
+        self.each_place(things, Deed::Test);
     }
 
     /// A template asks which fields or elements these things have.
     pub fn iterate(&mut self, things: &Things) {
-        self.each_place(things, |places, place| {
-            places.note(place, Use::Tested);
-            match places.child(place, None) {
-                Some(any) => places.note(any, Use::Tested),
-                None => places.note(place, Use::Whole),
-            }
-        });
+        self.each_place(things, Deed::Iterate);
     }
 
-    fn each_place(&mut self, things: &Things, note: impl Fn(&mut Places, PlaceId)) {
-        let (mut todo, mut seen) = (things.clone(), Things::new());
+    fn each_place(&mut self, things: &Things, deed: Deed) {
+        let mut todo = things.clone();
         while let Some(thing) = todo.pop() {
-            if seen.contains(&thing) || !self.goes_on() {
+            if !self.done.insert((thing, deed)) || !self.goes_on() {
                 continue;
             }
-            seen.push(thing);
             match thing {
                 Thing::Place(place) => {
-                    note(&mut self.places, place);
+                    self.places.note(place, Use::Tested);
+                    if deed == Deed::Iterate {
+                        match self.places.child(place, None) {
+                            Some(any) => self.places.note(any, Use::Tested),
+                            None => self.places.note(place, Use::Whole),
+                        }
+                    }
                     todo.extend(self.also_of(place));
                 }
                 Thing::Made(number) => todo.extend(&self.made[number as usize].also),
@@ -780,7 +810,9 @@ impl<'t> Run<'t> {
                 }
                 Thing::Text(_) | Thing::Other => false,
             };
-            self.has_grown |= has_grown;
+            if has_grown {
+                self.grow();
+            }
         }
     }
 
@@ -798,7 +830,9 @@ impl<'t> Run<'t> {
                 }
                 Thing::Text(_) | Thing::Other => false,
             };
-            self.has_grown |= has_grown;
+            if has_grown {
+                self.grow();
+            }
         }
     }
 
@@ -838,7 +872,7 @@ pub struct Site {
 
 impl Frame {
     fn of(dot: Things, call: u32, file: u32) -> Self {
-        Self { variables: vec![(String::new(), dot.clone())], dot, call, file }
+        Self { variables: vec![(String::new(), dot.clone())], dot, call, file, has_grown: false }
     }
 
     fn variable(&self, name: &str) -> Things {
@@ -850,7 +884,7 @@ impl Frame {
     fn assign(&mut self, name: &str, things: Things, assigned: Assigned) {
         let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
         match (assigned, known) {
-            (Assigned::Again, Some((_, known))) => _ = grow(known, &things),
+            (Assigned::Again, Some((_, known))) => self.has_grown |= grow(known, &things),
             _ => self.variables.push((name.to_owned(), things)),
         }
     }
