@@ -119,7 +119,7 @@ def main():
             if edit["verdict"] == "gone" and edit["edit"] != "added":
                 edited += 1
                 own = NAMES[places[path]["verdict"]] if path in places else "not there"
-                if own in ("gone", "nowhere"):
+                if own in ("gone", "hides", "other kind"):
                     named += 1
                 else:
                     listed["edits"].append(f"{own}: {head} {'.'.join(path)}")

@@ -8,6 +8,7 @@ mod run;
 mod template;
 
 use places::Places;
+pub use places::Says;
 
 use crate::values::Value;
 
@@ -67,8 +68,8 @@ impl Reads {
     }
 
     /// Whether a place is read. The defaults are those of the chart.
-    pub fn read(&self, path: &[String], defaults: &Value) -> bool {
-        self.unknown.is_some() || self.places.are_read(path, defaults)
+    pub fn read(&self, path: &[String], says: Says, defaults: &Value) -> bool {
+        self.unknown.is_some() || self.places.are_read(path, says, defaults)
     }
 }
 
@@ -110,7 +111,7 @@ mod tests {
         let defaults = Value::Map(["a", "m"].map(|name| (name.to_owned(), map(&["x", "y"]))).into());
         let all = ["a.x", "a.y", "m.x", "m.y", "b"];
         let path = |place: &str| place.split('.').map(str::to_owned).collect::<Vec<_>>();
-        all.into_iter().filter(|place| reads.read(&path(place), &defaults)).collect()
+        all.into_iter().filter(|place| reads.read(&path(place), Says::Value, &defaults)).collect()
     }
 
     #[test]
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn a_condition_reads_a_map_that_the_defaults_lack() {
         let sources = Sources { rendered: vec![source("{{ if .Values.n }}a{{ end }}")], ..Sources::default() };
-        assert!(Reads::of(&sources).read(&["n".to_owned(), "x".to_owned()], &Value::empty()));
+        assert!(Reads::of(&sources).read(&["n".to_owned(), "x".to_owned()], Says::Value, &Value::empty()));
     }
 
     #[test]

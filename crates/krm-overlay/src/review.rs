@@ -6,7 +6,7 @@ use krm_tree::path::{FieldPath, Step};
 use krm_yaml::{NodeRef, Scalar};
 
 use crate::chart::{Chart, Files};
-use crate::reads::{Blind, named_in};
+use crate::reads::{Blind, Says, named_in};
 use crate::values::{Value, laid_over};
 use crate::verdict::{Copied, Finding, Hidden, HiddenAs, Unknown, Verdict};
 
@@ -116,8 +116,9 @@ impl Place<'_> {
             return Verdict::Unknown(Unknown::NoSubchart(chart.to_owned()));
         }
         let [original, updated] = [&self.below[0], &self.below[1]].map(|below| below.at(path));
+        let says = if self.leaf.value.is_null() { Says::Null } else { Says::Value };
         let [was_read, is_read] =
-            [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, &chart.defaults));
+            [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, says, &chart.defaults));
         if !is_read {
             let was_there = self.old.reads.unknown.is_none() || original.is_some();
             return if was_read && was_there { Verdict::Gone { moved_to: None } } else { Verdict::Nowhere };
@@ -175,12 +176,18 @@ impl Place<'_> {
             _ if matches!(ours, Value::Map(_)) => Verdict::Holds,
             (original, updated) if original == updated => Verdict::Holds,
             // A null in the defaults says that the place is there, and no more.
-            (Some(original), None) if original.is_null() => Verdict::Holds,
+            (Some(original), None) if original.is_null() && !self.has_lost_all() => Verdict::Holds,
             (Some(original), _) => hides(original),
             (None, Some(updated)) if updated.is_null() => Verdict::Holds,
             (None, Some(updated)) => Verdict::Appears { updated: updated.clone() },
             (None, None) => Verdict::Holds,
         }
+    }
+
+    /// Whether the new release has no default for the map that the place is in, and the old one had.
+    fn has_lost_all(&self) -> bool {
+        let above = &self.leaf.path[..self.leaf.path.len() - 1];
+        self.below[0].at(above).is_some() && self.below[1].at(above).is_none()
     }
 
     /// The fields beside this one that only the new release has.

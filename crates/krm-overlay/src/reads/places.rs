@@ -25,6 +25,15 @@ pub enum Use {
     Whole,
 }
 
+/// What values say at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// A value.
+    Value,
+    /// A null, which removes the default.
+    Null,
+}
+
 /// The number of a name.
 type NameId = u32;
 
@@ -126,11 +135,15 @@ impl Places {
 
     /// Whether a place with this path is read: the templates use it, something in it, or a whole that it is in.
     ///
-    /// What only asks whether a map is there reads no field of it, as long as the defaults have other fields in the map.
-    pub fn are_read(&self, path: &[String], defaults: &Value) -> bool {
+    /// What only asks whether a map is there reads no field of it, as long as the defaults have the map, and do not lose their only field.
+    pub fn are_read(&self, path: &[String], says: Says, defaults: &Value) -> bool {
         let mut now = vec![ALL_VALUES];
         for (number, name) in path.iter().enumerate() {
-            let stays = matches!(defaults.at(&path[..number]), Some(Value::Map(fields)) if fields.keys().any(|key| key != name));
+            let stays = match (defaults.at(&path[..number]), says) {
+                (Some(Value::Map(fields)), Says::Value) => !fields.is_empty(),
+                (Some(Value::Map(fields)), Says::Null) => fields.keys().any(|key| key != name),
+                _ => false,
+            };
             let least = if stays { Use::Whole } else { Use::Tested };
             if now.iter().any(|place| self.all[*place as usize].used >= least) {
                 return true;
