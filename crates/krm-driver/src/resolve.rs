@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_files::command::argument;
+use krm_files::command::{argument, command};
 use krm_files::disk::{self, Replacement};
 use krm_files::errors::chain;
 use krm_files::regular;
@@ -159,10 +159,10 @@ fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<O
         !found.unmarked.is_empty() || !open_twins.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
     // Another run may have resolved them. Or git kept ours, as it does without a driver. Only the user knows.
     let unsure = if args.git_add { &found.bare[..] } else { &[] };
+    unsure.iter().for_each(|name| screen::tell(Word::Error, &told_of_bare(name)));
+    let is_any_left = is_any_left || !unsure.is_empty();
     if spots.is_empty() && taken.is_empty() && held.iter().all(|held| held.merged.is_none()) {
         let mut page = Page::new(Reader::of_stdout(Color::Auto));
-        unsure.iter().for_each(|file| screen::tell(Word::Error, &told_of_bare(file)));
-        let is_any_left = is_any_left || !unsure.is_empty();
         if !is_any_left {
             page.line("no conflict to resolve");
         }
@@ -184,7 +184,16 @@ fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<O
         list(&run).print()?;
     }
     if args.git_add {
-        held.iter().try_for_each(|held| git_add(&held.file))?;
+        let added: Vec<Result<Staged>> = held.iter().map(|held| git_add(&held.file)).collect();
+        for (held, added) in held.iter().zip(added) {
+            if added? == Staged::Untracked {
+                let (name, add) = (held.name(), of_git(&["add"], &held.file.name));
+                screen::tell(
+                    Word::Warning,
+                    &format!("{name}: not staged, because git does not track it. To track it, run `{add}`"),
+                );
+            }
+        }
     }
     let more: Vec<String> = broken.into_iter().chain(run.nested(&answers)).collect();
     more.iter().for_each(|told| screen::tell(Word::Error, told));
@@ -255,11 +264,28 @@ fn told_of(unmarked: &Unmarked) -> String {
 }
 
 /// The message about an unmerged file without markers.
-fn told_of_bare(file: &File) -> String {
-    let (name, path) = (shown(&file.name), argument(&file.name));
-    format!(
-        "{name}: git has this file as unmerged, but it has no conflict markers. If it is resolved, run `git add {path}`"
-    )
+fn told_of_bare(name: &Path) -> String {
+    let run = |args: &[&str]| of_git(args, name);
+    let what = match name.symlink_metadata().is_ok() {
+        true => format!("it has no conflict markers. If it is resolved, run `{}`", run(&["add"])),
+        false => {
+            let [delete, restore] = [run(&["rm"]), run(&["checkout", "--merge"])];
+            format!("it is deleted. Run `{delete}` to delete it, or `{restore}` to get it back")
+        }
+    };
+    format!("{}: git has this file as unmerged, but {what}", shown(name))
+}
+
+/// A command of git for a file, which may be in another repository than the current folder.
+fn of_git(args: &[&str], name: &Path) -> String {
+    let path = argument(name);
+    let elsewhere = name.parent().zip(name.file_name()).filter(|_| name.is_absolute() || name.starts_with(".."));
+    match elsewhere {
+        Some((folder, file)) => {
+            command(&[&["git", "-C", &folder.to_string_lossy()], args, &[&argument(Path::new(file))]].concat())
+        }
+        None => command(&[&["git"], args, &[&path]].concat()),
+    }
 }
 
 /// The message about a file that is no text, and that both sides changed.
@@ -536,20 +562,37 @@ impl OpenConflicts<'_> {
     }
 }
 
-/// Tells git that a file is resolved, if no conflict is left in it.
-fn git_add(file: &File) -> Result<()> {
+/// What git knows of a file after `--git-add`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Staged {
+    /// The file, or that it still is in conflict.
+    Known,
+    /// Nothing, because git does not track it.
+    Untracked,
+}
+
+/// Tells git that a file is resolved, if no conflict is left in it and git tracks it.
+///
+/// # Errors
+/// The file is in no repository, or git cannot write its index.
+fn git_add(file: &File) -> Result<Staged> {
     let is_open = |text: Vec<u8>| {
         let marked = Marked::read(&text);
         !marked.conflicts.is_empty() || !marked.faults.is_empty()
     };
     if fs::read(&file.disk).is_ok_and(is_open) {
-        return Ok(());
+        return Ok(Staged::Known);
     }
     let (folder, name) = file.disk.parent().zip(file.disk.file_name()).context("it must be a file")?;
-    let mut git = git(In::Environment);
-    run(git.current_dir(folder).args(["--literal-pathspecs", "add", "--all", "--"]).arg(name), &[])
-        .with_context(|| shown(&file.name))?;
-    Ok(())
+    let of_file = |args: &[&str]| {
+        let mut git = git(In::Environment);
+        git.current_dir(folder).arg("--literal-pathspecs").args(args).arg("--").arg(name);
+        run(&mut git, &[]).with_context(|| shown(&file.name))
+    };
+    if of_file(&["ls-files"])?.is_empty() {
+        return Ok(Staged::Untracked);
+    }
+    of_file(&["add", "--all"]).map(|_| Staged::Known)
 }
 
 /// Tells git which of the files that an upgrade left in conflict are so no more, also those that someone decided in an editor.

@@ -2,7 +2,8 @@
 //!
 //! git lists some files as unmerged that have no markers: files that a side lacks, and files that are not text.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,8 @@ pub struct NamedFiles {
     pub why: WhySearched,
     /// The unmerged files among the named ones whose conflict markers cannot show.
     pub unmarked: Vec<Unmarked>,
-    /// The unmerged files among the named ones that have no markers. Someone may have resolved them, or git kept ours.
-    pub bare: Vec<File>,
+    /// The unmerged files among the named ones that have no markers. Someone may have resolved or deleted them, or git kept ours.
+    pub bare: Vec<PathBuf>,
 }
 
 /// An unmerged file whose conflict markers cannot show.
@@ -174,8 +175,7 @@ pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
     for unmerged in unmerged.into_iter().filter(|unmerged| !unmerged.is_marked()) {
         match unmerged.unmarked() {
             Some(what) => unmarked.push(Unmarked { what, name: unmerged.name }),
-            None if is_file(&unmerged.name) => bare.push(file(&unmerged.name)?),
-            None => {}
+            None => bare.push(unmerged.name),
         }
     }
     Ok(NamedFiles { files, why, unmarked, bare })
@@ -278,13 +278,30 @@ fn shown_error(error: &ignore::Error) -> String {
 /// The files that git lists as unmerged, among the named ones; without names, below the current folder. Without git or outside of a
 /// repository, there are none.
 fn unmerged(named: &[PathBuf]) -> Vec<Unmerged> {
+    let mut of_folders: BTreeMap<&Path, Vec<&OsStr>> = BTreeMap::new();
+    for name in named {
+        match name.parent().zip(name.file_name()).filter(|_| !name.is_dir()) {
+            Some((folder, file)) => of_folders.entry(folder).or_default().push(file),
+            None => of_folders.entry(name).or_default().push(OsStr::new(".")),
+        }
+    }
+    if named.is_empty() {
+        of_folders.insert(Path::new(""), Vec::new());
+    }
+    // Each folder may be in a repository of its own.
+    of_folders.into_iter().flat_map(|(folder, names)| unmerged_in(folder, &names)).collect()
+}
+
+/// The same, for files in a folder.
+fn unmerged_in(folder: &Path, names: &[&OsStr]) -> Vec<Unmerged> {
     let list = ["--literal-pathspecs", "ls-files", "--unmerged", "-z", "--"];
-    let output = git(In::Environment).args(list).args(named).output();
+    let output = git(In::Environment).current_dir(Path::new(".").join(folder)).args(list).args(names).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
     let mut all: Vec<Unmerged> = Vec::new();
     // An entry is mode, object and stage, a tab, and the path.
     for (version, path) in output.stdout.split(|byte| *byte == 0).filter_map(split_at_tab) {
-        let name = path_of(path);
+        let name = folder.join(path_of(path));
+        let name = name.strip_prefix("./").map(Path::to_owned).unwrap_or(name);
         if all.last().is_none_or(|last| last.name != name) {
             all.push(Unmerged { name, is_there: Sides::default() });
         }

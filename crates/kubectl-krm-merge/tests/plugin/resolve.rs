@@ -179,7 +179,23 @@ fn unmerged_files_without_markers_are_named() {
     assert!(!git(&["diff", "--quiet", "--diff-filter=U", "--", "w.yaml"]));
     let ran = folder.run(&["resolve", "--git-add", "w.yaml", "u.yaml"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (Some(1), "", [no_text, unsure].concat()));
-    assert!(git(&["rm", "-q", "gone.yaml"]) && git(&["add", "here.yaml", "m.yaml", "u.yaml", "w.yaml"]));
+    // It is named beside what is resolved, too, and from outside of the repository, and if someone deleted it.
+    folder.write("own.yaml", CONFLICTS);
+    let ran = folder.run(&["resolve", "--git-add", "--take", "ours", "own.yaml", "w.yaml"]);
+    let untracked =
+        "warning: own.yaml: not staged, because git does not track it. To track it, run `git add own.yaml`\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), &[unsure, untracked].concat()[..]), "{ran:?}");
+    assert!(!git(&["ls-files", "--error-unmatch", "own.yaml"]));
+    let outside = Folder::with(&[("a.yaml", text)]);
+    let path = folder.path("w.yaml");
+    let ran = outside.run(&["resolve", "--git-add", "a.yaml", path.to_str().expect("UTF-8")]);
+    let add = format!("run `git -C {} add w.yaml`\n", folder.0.display());
+    assert!(ran.code == Some(1) && ran.stderr.lines().count() == 1 && ran.stderr.ends_with(&add), "{ran:?}");
+    std::fs::remove_file(path).expect("removed");
+    let ran = folder.run(&["resolve", "--git-add"]);
+    let deleted = "error: w.yaml: git has this file as unmerged, but it is deleted. Run `git rm w.yaml` to delete it, or `git checkout --merge w.yaml` to get it back\n";
+    assert!(ran.code == Some(1) && ran.stderr.ends_with(deleted), "{ran:?}");
+    assert!(git(&["rm", "-q", "gone.yaml", "w.yaml"]) && git(&["add", "here.yaml", "m.yaml", "u.yaml"]));
     assert_eq!(folder.run(&["resolve"]).passed(), "no conflict to resolve\n");
 }
 
