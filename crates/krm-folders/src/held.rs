@@ -14,7 +14,6 @@ use krm_git::tree::Raw;
 use krm_job::carried::{AsText, text};
 use krm_job::forms::{self, Holds, SideFile, YamlFault, resources_in};
 use krm_merge_core::refine::names_document;
-use krm_package::package::TextFile;
 use krm_package::resource::{Identity, Resource, are_in};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
@@ -127,13 +126,6 @@ impl Held {
         };
         let is_one = document.roots().len() == 1 && document.roots().all(NodeRef::is_map);
         (is_one && !are_in(&document)).then_some(document)
-    }
-
-    /// The file as the engine sees it. `text` is its text if that is not the one of its document.
-    pub fn as_text<'h>(&'h self, text: Option<&'h str>) -> TextFile<'h> {
-        let document = self.document();
-        let text = text.or(document.map(Document::source)).unwrap_or_default();
-        TextFile { path: &self.path, name: &self.name, text, document }
     }
 
     /// The resources of the file.

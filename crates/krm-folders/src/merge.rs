@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use krm_files::cores;
 use krm_job::config::Config;
 use krm_job::event::{Counts, Event, ResourceRef, Severity, What};
-use krm_job::line_end::LineEnd;
+use krm_job::forms;
 use krm_job::results::has_failed;
 use krm_job::role::Role;
 use krm_package::package::{Done, Member, NewResource, one_by_one};
@@ -143,9 +143,7 @@ fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Ro
     let of_role = |(role, sides): &'g (Role, Vec<Side>)| {
         let part = if *role == Role::Source { SidePart::Source } else { SidePart::Role };
         let all = sides.iter().flat_map(move |side| side.resources(part)).map(|(_, resource)| resource);
-        let all = all.filter(|resource| !left_out.has(resource));
-        let all = all.map(|r| if *role == Role::Updated { left_out.unmoved(r) } else { r });
-        (*role, all.collect())
+        (*role, all.filter(|resource| !left_out.has(resource)).collect())
     };
     given.iter().map(of_role).collect()
 }
@@ -182,15 +180,8 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[NewResource]
     Ok(())
 }
 
-/// Whether a file is the same as original's, but for the line ends that dest gave it.
-pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
+/// Whether a file of dest holds something else than resources, so that none may come to it.
+fn is_in_the_way(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
-    let Some(original) = original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)) else {
-        return Ok(false);
-    };
-    let [original, own] = [original.bytes()?, held.bytes()?];
-    Ok(match LineEnd::of_dest(&original, &own) {
-        Some(end) => end.end_all(&original) == *own,
-        None => original == own,
-    })
+    forms::is_in_the_way(held, original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)))
 }

@@ -162,7 +162,6 @@ impl What {
             | Self::TakesRole(_)
             | Self::NoYaml(_)
             | Self::NoMarkers { .. }
-            | Self::UnnamedDocument
             | Self::Unreached { .. } => Severity::Warning,
             Self::Apart { missed: Missed::Source | Missed::Changed(_) | Missed::New | Missed::Deleted, .. } => {
                 Severity::Warning

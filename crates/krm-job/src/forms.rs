@@ -36,6 +36,10 @@ use krm_yaml::{Document, NodeRef, Position};
 
 use crate::carried::{AsText, CarriedFile, CarriedSide, Has, with_line_ends_of_dest};
 use crate::event::{self, Event, NoYaml, What};
+use crate::line_end::LineEnd;
+
+/// Says why a resource of dest stays in its file, which is the first path, though upstream moved it to the second one; `None` if it moves.
+pub type WhyStays<'a> = &'a dyn Fn(&str, &str) -> Option<What>;
 
 /// Why a file that should be YAML is not. It has nothing of the text, because that may be secret.
 #[derive(Clone, Debug)]
@@ -142,6 +146,26 @@ fn identities<F: SideFile>(file: &F) -> impl Iterator<Item = Identity<'_>> {
 pub fn is_empty<F: SideFile>(file: &F) -> Result<bool, F::Unread> {
     let Ok(text) = String::from_utf8(file.bytes()?.into_owned()) else { return Ok(false) };
     Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
+}
+
+/// Whether a file of dest holds something else than resources, so that none may come to it. `original` is original's version of the file: what is
+/// the same there makes room, and so do comments.
+///
+/// # Errors
+/// A version cannot be read.
+pub fn is_in_the_way<F: SideFile>(own: &F, original: Option<&F>) -> Result<bool, F::Unread> {
+    Ok(own.document().is_none()
+        && !original.map_or(Ok(false), |original| is_version(own, original))?
+        && !is_empty(own)?)
+}
+
+/// Whether a file of dest is original's, but for the line ends that dest gave it.
+fn is_version<F: SideFile>(own: &F, original: &F) -> Result<bool, F::Unread> {
+    let [original, own] = [original.bytes()?, own.bytes()?];
+    Ok(match LineEnd::of_dest(&original, &own) {
+        Some(end) => end.end_all(&original) == *own,
+        None => original == own,
+    })
 }
 
 /// One warning about all files that should be YAML but are not. If several sides have such a file at the same path, the warning names only

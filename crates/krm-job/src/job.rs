@@ -24,6 +24,7 @@ use krm_yaml::secret::Secret;
 use crate::config::{Config, Mode};
 use crate::decision::{ConflictView, Decision};
 use crate::event::{Event, ResourceRef};
+use crate::forms::WhyStays;
 use crate::results::Results;
 use crate::role::Role;
 pub use crate::roles::Texts;
@@ -42,6 +43,7 @@ pub struct Job<'a> {
     told: Vec<Event>,
     /// How the resources of a three-way merge are merged.
     merge_all: MergeAll,
+    why_stays: WhyStays<'a>,
 }
 
 impl<'a> Job<'a> {
@@ -63,7 +65,7 @@ impl<'a> Job<'a> {
         let mut results = Results::new(&budget);
         apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
-        Ok(Self { roles, config, budget, told, merge_all: one_by_one })
+        Ok(Self { roles, config, budget, told, merge_all: one_by_one, why_stays: &|_, _| None })
     }
 
     /// Adds the kustomizations of dest and updated that are not items, because they make resources that others refer to.
@@ -79,6 +81,12 @@ impl<'a> Job<'a> {
         Self { merge_all, ..self }
     }
 
+    /// Moves no resource of dest for whose move the host has a reason against it.
+    #[must_use]
+    pub fn moving_unless(self, why_stays: WhyStays<'a>) -> Self {
+        Self { why_stays, ..self }
+    }
+
     /// Merges, and leaves all conflicts open.
     ///
     /// # Errors
@@ -88,7 +96,7 @@ impl<'a> Job<'a> {
         let rules = config.rules(budget);
         let mut results = Results::new(budget);
         let merged = match config.mode() {
-            Mode::ThreeWay => three_way(roles, rules, self.merge_all),
+            Mode::ThreeWay => three_way(roles, rules, self.merge_all, self.why_stays),
             Mode::TwoWay if roles.others.iter().all(|(role, _)| *role != Role::Source) => merge_alike(roles, rules),
             Mode::TwoWay | Mode::Strategic => merge_sources(roles, rules, &mut results),
         }?;
@@ -206,9 +214,9 @@ impl<'a> OpenMerge<'a> {
     where
         'a: 'w,
     {
-        let Job { roles, config, told, .. } = self.job;
+        let Job { roles, config, told, why_stays, .. } = self.job;
         let items = roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect();
-        let written = run.write(&self.merged, decided, items)?;
+        let written = run.write(&self.merged, decided, items, *why_stays)?;
         let mut results = run.end(&self.merged, &written, roles, config)?;
         results.extend(told.iter().cloned());
         Ok((written, results))

@@ -8,6 +8,7 @@
 
 pub mod job;
 
+pub mod compared;
 pub mod forms;
 
 pub mod carried;

@@ -39,7 +39,7 @@
 pub mod extract;
 pub mod packages;
 
-pub use krm_job::event::{Clash, Dispute, Event, Field, ResourceRef, Severity, Value, What};
+pub use krm_job::event::{Clash, Dispute, Event, Field, InTheWay, ResourceRef, Severity, Value, What};
 pub use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Renames, Treatment};
 pub use krm_names::file_path::PathFault;
 pub use krm_package::package::FileChange;

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use krm_job::carried::{CarriedChange, Combiner};
+use krm_job::compared::ComparedTexts;
 use krm_job::config::{Config, Given, Settings, Task, openapi_path, says_who_wins};
 use krm_job::decision::ConflictView;
 use krm_job::event::{Event, RoleFault, Severity, What};
@@ -25,7 +26,7 @@ use krm_job::name::Name;
 use krm_job::results;
 use krm_merge_core::policy::{ConflictLevel, NewElements, Renames, Treatment};
 use krm_names::file_path::RULES;
-use krm_package::package::{FileChange, FileMerge, Files};
+use krm_package::package::{FileChange, FileMerge};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListRule, Types};
 use krm_tree::limit::{Asked, Budget, Limit};
@@ -445,7 +446,9 @@ impl Merge {
         let types = Types::new(config.merge_keys.iter().map(|named| named.rule.clone()), config.inference);
         let texts = Texts::parse(&config)?;
         let (dest, given) = plain::resources(self.mode, &sides);
-        let job = Job::new(dest, given, config, &texts)?.beside(plain::kustomizations(&sides));
+        let why_stays = |here: &str, to: &str| side::why_stays(&sides, [here, to]);
+        let job = Job::new(dest, given, config, &texts)?;
+        let job = job.moving_unless(&why_stays).beside(plain::kustomizations(&sides));
         let open = job.merged()?.decide(|conflict| {
             let picks = Some(&mut decided.resources).filter(|all| !all.is_empty());
             picks?.get_mut(&conflict::name_of(conflict))?.pop_front().flatten()
@@ -453,10 +456,13 @@ impl Merge {
         // What is shown of the conflicts leaves the room of the merge as it is.
         let (budget, shown, of_texts, of_files) = (open.budget(), open.budget(), open.budget(), open.budget());
         let (written, mut events) = open.write_seen(undecided, &budget, |view, event| see(view, event, &shown))?;
-        let text_files = Sides::of(|side| sides[side].text_files());
-        let view = Files { sides: Sides::of(|side| &text_files[side][..]), sources: &text_files.updated };
-        let files = side::placed(&sides, &written, &of_texts)
-            .and_then(|new| FileMerge::of(view, sides.dest.items(&written), new, &of_texts).map_err(Error::from));
+        let new = side::placed(&sides, &written, &of_texts);
+        let moved = written.moved.values().copied();
+        let receiving = new.iter().flatten().map(|(path, _)| path.as_str()).chain(moved).collect();
+        let of_sides = Sides::of(|side| &sides[side].files[..]);
+        let Ok(texts) = ComparedTexts::of(of_sides, &receiving);
+        let compared = texts.files(of_sides, sides.updated.files.iter());
+        let files = new.and_then(|new| Ok(FileMerge::of(compared.view(), sides.dest.items(&written), new, &of_texts)?));
         let taken = files.as_ref().map(|files| {
             let placed = files.receiving();
             let left = files.left().iter().copied().filter(|path| !placed.contains(path)).collect();
@@ -486,8 +492,7 @@ impl Merge {
         let all = [&sides.dest, &sides.updated, &sides.original].into_iter().flat_map(|side| &side.files);
         events.extend(no_yaml(all));
         let left = taken.left.iter().map(|path| (*path).to_owned()).collect();
-        let not_merged = plain::not_merged(&sides);
-        look(Drawn { events, of_files: told, changes, files, left, not_merged })
+        look(Drawn { events, of_files: told, changes, files, left })
     }
 }
 
@@ -511,8 +516,6 @@ pub struct Drawn<'m> {
     files: Result<FileMerge<'m>, Error>,
     /// The files whose resources all leave.
     left: BTreeSet<String>,
-    /// The warnings for what is not merged.
-    not_merged: Vec<Event>,
 }
 
 impl Drawn<'_> {
@@ -521,7 +524,7 @@ impl Drawn<'_> {
     /// # Errors
     /// The result cannot be written.
     pub fn plan(self) -> Result<Plan, Error> {
-        let Self { mut events, mut changes, files, left, not_merged, .. } = self;
+        let Self { mut events, mut changes, files, left, .. } = self;
         let mut plan = Plan { changes: Vec::new(), events: Vec::new() };
         if !results::has_failed(&events) {
             // A list that all its items leave is still there, but not if upstream's text comes to its path.
@@ -546,7 +549,6 @@ impl Drawn<'_> {
                 return Err(Error::InTheWay { path: plain::path_of(&twice[0]).to_owned() });
             }
         }
-        events.extend(not_merged);
         results::finish(&mut events);
         plan.events = events;
         Ok(plan)

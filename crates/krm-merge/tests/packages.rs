@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use krm_merge::{
-    ConflictLevel, EmptyUpdated, Error, Event, FileChange, ListKind, ListRule, Merge, MergedPackage, Package, Pick,
-    Reveal, Treatment, What, words,
+    ConflictLevel, EmptyUpdated, Error, Event, FileChange, InTheWay, ListKind, ListRule, Merge, MergedPackage, Package,
+    Pick, Reveal, Treatment, What, words,
 };
 
 fn map(name: &str, data: &str) -> String {
@@ -332,20 +332,15 @@ fn a_null_of_dest_wins_where_nobody_decided() {
 }
 
 #[test]
-fn a_document_without_a_name_is_text_in_a_three_way_merge_and_else_stays() {
+fn a_document_without_a_name_is_text_in_a_three_way_merge_and_else_an_error() {
     let unnamed = |x: u8| format!("kind: Anything\nx: {x}\n");
     let both = |x: u8, data: &str| [unnamed(x), map("a", data)].join("---\n");
     let file = |text: String| package([("f.yaml", text)]);
     let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(file);
     let want = files([("f.yaml", both(3, "x: 2"))]);
-    let merges = |dest| [Merge::two_way(&updated, dest), Merge::strategic(&updated, dest)];
-    for merge in merges(&dest) {
-        let merged = merge.run().expect("merged");
-        assert_eq!(merged.files(Pick::Updated).expect("small"), want);
-        assert!(events(&merged).iter().any(|event| event.what == What::UnnamedDocument), "{:?}", events(&merged));
-    }
-    for merge in merges(&package([("f.yaml", both(3, "x: 2"))])) {
-        assert_eq!(merge.run().expect("merged").write(Pick::Updated).expect("small"), [], "a second run");
+    for merge in [Merge::two_way(&updated, &dest), Merge::strategic(&updated, &dest)] {
+        let error = merge.run().expect_err("no name").to_string();
+        assert!(error.starts_with("source/f.yaml:1:1: the resource must have `apiVersion` to be merged"), "{error}");
     }
     // Versions of the file are texts, so its lines merge.
     let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged");
@@ -355,7 +350,6 @@ fn a_document_without_a_name_is_text_in_a_three_way_merge_and_else_stays() {
     // A file that dest left alone becomes updated's, whatever is in it.
     let merged = Merge::three_way(&original, &updated, &original).run().expect("merged");
     assert_eq!(merged.files(Pick::Updated).expect("small"), files([("f.yaml", both(2, "x: 2"))]));
-    assert!(!events(&merged).iter().any(|event| event.what == What::UnnamedDocument));
     // In a text alone, a user meant each document as a resource.
     let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(text);
     let error = Merge::three_way(&original, &updated, &dest).run().expect_err("no name").to_string();
@@ -402,6 +396,36 @@ fn a_file_that_holds_something_else_on_a_side_merges_as_text() {
         told.iter().any(|line| line.contains("1 file is not valid YAML and is treated as a plain file")),
         "{told:?}"
     );
+}
+
+#[test]
+fn a_resource_moves_to_no_file_of_dest_that_holds_something_else() {
+    let (original, updated) = (package([("a.yaml", map("a", "x: 1"))]), package([("b.yaml", map("a", "x: 2"))]));
+    let moved = |there: &str| {
+        let dest = package([("a.yaml", map("a", "x: 1")), ("b.yaml", there.to_owned())]);
+        let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged");
+        (merged.files(Pick::Updated).expect("small"), events(&merged))
+    };
+    let (left, told) = moved("own: 1\n");
+    assert_eq!(left, files([("a.yaml", map("a", "x: 2")), ("b.yaml", "own: 1\n".to_owned())]));
+    let (here, to) = ("a.yaml".to_owned(), "b.yaml".to_owned());
+    assert_eq!(told[0].what, What::StaysAt { here, to, why: InTheWay::Other });
+    // Comments are not in the way, and stay.
+    assert_eq!(moved("# own\n").0, files([("b.yaml", format!("# own\n---\n{}", map("a", "x: 2")))]));
+}
+
+#[test]
+fn a_key_twice_is_an_error_of_the_text_that_has_it() {
+    let [once, other, twice] = ["x: 1", "x: 2", "x: 1, x: 3"].map(|data| text(map("a", data)));
+    let error =
+        |original, updated, dest| Merge::three_way(original, updated, dest).run().expect_err("twice").to_string();
+    assert!(error(&twice, &other, &once).starts_with("original:4:14: "), "{}", error(&twice, &other, &once));
+    assert!(error(&once, &twice, &other).starts_with("updated:4:14: "), "{}", error(&once, &twice, &other));
+    // Where upstream changed nothing, dest stays as it is.
+    for [original, dest] in [[&twice, &other], [&once, &twice]] {
+        let merged = Merge::three_way(original, original, dest).run().expect("merged");
+        assert_eq!(merged.write(Pick::Updated).expect("small"), []);
+    }
 }
 
 #[test]

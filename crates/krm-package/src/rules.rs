@@ -132,9 +132,9 @@ impl<'a> Rules<'a> {
         updated: &Resource<'a>,
         dest: &Resource<'a>,
     ) -> Result<(Walked<'a>, Upstream), Box<Unmergeable<'a>>> {
-        let original = original.map(|original| original.node());
-        let upstream = Upstream::between(original, updated.node(), self.budget);
-        if upstream == Upstream::Same && original.is_some_and(|original| is_idle(original, updated.node(), dest.node()))
+        let upstream = Upstream::between(original.map(Resource::node), updated.node(), self.budget);
+        if upstream == Upstream::Same
+            && original.is_some_and(|original| is_idle(original.node(), updated.node(), dest.node()))
         {
             return Ok((Walked { tree: Some(Tree::Node(dest.node())), warnings: Vec::new() }, upstream));
         }
@@ -146,18 +146,20 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// Same as [`Rules::patched`].
     pub fn upgraded_list(&self, lists: Sides<&Resource<'a>>) -> Result<Walked<'a>, Box<Unmergeable<'a>>> {
-        self.walked(Some(lists.original.node()), [lists.updated, lists.dest], &[&["items"]])
+        self.walked(Some(lists.original), [lists.updated, lists.dest], &[&["items"]])
     }
 
     /// Merges the change from original to updated into dest, but keeps some fields as dest has them.
     fn walked(
         &self,
-        original: Option<NodeRef<'a>>,
+        original: Option<&Resource<'a>>,
         [updated, dest]: [&Resource<'a>; 2],
         kept: &[&[&'static str]],
     ) -> Result<Walked<'a>, Box<Unmergeable<'a>>> {
-        let found = diff(original, updated.node(), Some(dest.node()), self.cursor(updated), self.policy.renames);
-        let found = found.map_err(|e| unmergeable(updated, e))?;
+        let nodes = [updated, dest].map(Resource::node);
+        let found =
+            diff(original.map(Resource::node), nodes[0], Some(nodes[1]), self.cursor(updated), self.policy.renames);
+        let found = found.map_err(|e| unmergeable(blamed(&e, original.into_iter().chain([dest]), updated), e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node()));
         change.keep_fields(kept);
         let tree = Tree::Node(dest.node());
@@ -206,7 +208,7 @@ impl<'a> Rules<'a> {
     /// Same as [`Rules::arrived`].
     pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
         let found = diff(Some(old.node()), new.node(), None, self.cursor(new), Renames::Ignore)
-            .map_err(|e| unmergeable(new, e))?;
+            .map_err(|e| unmergeable(blamed(&e, [old], new), e))?;
         let Some(mut change) = found.change else { return Ok(Vec::new()) };
         change.keep_fields(&[&["metadata", "annotations", KPT_NOTE]]);
         Ok(change.places())
@@ -236,6 +238,25 @@ fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
     source.node().fields().all(has)
         && patch::has_directives(source.node())
         && added().is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
+}
+
+/// The resource with the error: the one that has a key at the place of the error that cannot be merged, or else the `otherwise`.
+pub fn blamed<'r, 'a>(
+    error: &Error,
+    resources: impl IntoIterator<Item = &'r Resource<'a>>,
+    otherwise: &'r Resource<'a>,
+) -> &'r Resource<'a> {
+    let has_it = |resource: &&Resource<'_>| {
+        let mut todo = vec![resource.node()];
+        while let Some(node) = todo.pop() {
+            if node.check_keys().is_err_and(|key| key.position == error.position) {
+                return true;
+            }
+            todo.extend(node.elements().chain(node.entries().map(|(_, value)| value)));
+        }
+        false
+    };
+    resources.into_iter().find(has_it).unwrap_or(otherwise)
 }
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {

@@ -7,6 +7,7 @@ use krm_folders::held::{Content, Held, holds};
 use krm_folders::merge::Merge;
 use krm_folders::side::{Root, Side};
 use krm_job::carried::AsText;
+use krm_job::compared::text_file;
 use krm_job::event::Event;
 use krm_merge_function::results::to_yaml;
 use krm_package::documents::{Item, ended};
@@ -48,7 +49,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         if !items.is_empty() && items.iter().all(|own| *own.item == Item::Goes) {
             return Ok(None);
         }
-        let file = held.as_text(None);
+        let file = text_file(&held, None);
         Ok(edited(&file, &items, &[], &CommentDocuments::default(), &budget)?.map(|edited| edited.text))
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())

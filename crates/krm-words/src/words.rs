@@ -207,7 +207,6 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
         What::NoMarkers { path, beside } => format!(
             "{path}: a file that is not text cannot have conflict markers. Dest's file is kept, and updated's is {beside}. To take updated's, use `resolve --take theirs`; to keep dest's, use `resolve --take ours`"
         ),
-        What::UnnamedDocument => "changed in updated, but not merged, because a document in it has no name. Merge such a file with `kubectl krm-merge three-way`".to_owned(),
         What::NoConfig => "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`. For kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline".to_owned(),
         What::OneIdentity { items, folders } => one_identity(items, folders),
         What::Roles(fault) => of_roles(fault),

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use krm_folders::side::{Side, SidePart};
 use krm_merge_core::parts::{Composed, Parts};
 use krm_merge_core::policy::{Policy, Renames};
@@ -112,7 +112,7 @@ pub fn has_tag_of(release: &str, dest: &Side) -> bool {
 /// package.
 ///
 /// # Errors
-/// A resource cannot be compared.
+/// A file cannot be read.
 pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
     let resources = |side| -> Vec<Resource<'_>> {
         let all = Side::resources(side, SidePart::Role).into_iter().map(|(_, resource)| resource);
@@ -141,8 +141,10 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
         found.places += match (&old, &new) {
             (Some(old), Some(new)) => {
                 found.paired += 1;
-                let places =
-                    rules.differs(old, new).map_err(|e| anyhow!("{}:{}", e.resource.origin.text(), e.error))?;
+                // A resource that cannot be compared, such as one with a duplicate key, is one place.
+                let is_same = || old.node().text() == new.node().text();
+                let whole = || if is_same() { Vec::new() } else { vec![String::new()] };
+                let places = rules.differs(old, new).unwrap_or_else(|_| whole());
                 found.parts += places.len();
                 found.equal += usize::from(places.is_empty());
                 let images = Images::of(old.node(), new.node());

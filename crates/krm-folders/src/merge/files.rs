@@ -4,82 +4,41 @@ use std::collections::BTreeMap;
 
 use crate::held::Held;
 use crate::side::{Root, Side};
-use anyhow::{Error, Result};
+use anyhow::Result;
 use krm_files::cores;
-use krm_job::line_end::LineEnd;
+use krm_job::compared::{ComparedFiles, ComparedTexts};
 use krm_job::role::Role;
-use krm_package::package::{FileChange, FileMerge, Files, TextFile};
+use krm_package::package::{FileChange, FileMerge, TextFile};
 use krm_tree::sides::Sides;
 
-use super::placed::Placed;
 use super::{Change, Made};
 
-/// The texts of files that are not those of their documents, by their paths.
-type Texts = BTreeMap<String, String>;
-
-/// The texts of files as the engine compares them: of files without resources that get some, and of upstream's versions of files that end their
-/// lines in another way in dest.
-pub(super) struct ComparedTexts(Sides<Texts>);
-
-impl ComparedTexts {
-    /// Reads them.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub fn of(dest: &Side, given: &[(Role, Vec<Side>)], placed: &Placed) -> Result<Self> {
-        let text = |held: &Held| Ok::<_, Error>(String::from_utf8_lossy(&held.bytes()?).into_owned());
-        let plain = |side: &Side| {
-            let plain = placed.keys().filter_map(|path| side.at(path)).filter(|held| held.document().is_none());
-            plain.map(|held| Ok((held.path.clone(), text(held)?))).collect::<Result<Texts>>()
-        };
-        let [original, updated] = [Role::Original, Role::Updated].map(|role| side_of(given, role));
-        let mut upstreams =
-            Sides { original: original.map(plain).transpose()?.unwrap_or_default(), ..Sides::default() };
-        let texts = plain(dest)?;
-        for own in dest.files.iter().filter(|own| own.document().is_some() || texts.contains_key(&own.path)) {
-            let versions = Sides { original, updated, dest: None }.map(|side| side.and_then(|side| side.at(&own.path)));
-            let Some(upstream) = versions.original.or(versions.updated) else { continue };
-            let Some(end) = LineEnd::of_dest(&upstream.bytes()?, &own.bytes()?) else { continue };
-            for (side, held) in versions.iter().filter_map(|(side, held)| Some((side, (*held)?))) {
-                let text = String::from_utf8_lossy(&end.end_all(&held.bytes()?)).into_owned();
-                upstreams[side].insert(own.path.clone(), text);
-            }
-        }
-        Ok(Self(Sides { dest: texts, ..upstreams }))
-    }
+/// The files of the sides of a three-way merge, as the engine compares them.
+pub(super) fn of_sides<'s>(dest: &'s Side, given: &'s [(Role, Vec<Side>)]) -> Sides<&'s [Held]> {
+    let of_role = |role| side_of(given, role).map_or(&[][..], |side| &side.files);
+    Sides { original: of_role(Role::Original), updated: of_role(Role::Updated), dest: &dest.files }
 }
 
-/// The files of all sides.
-pub(super) struct SideFiles<'s> {
-    sides: Sides<Vec<TextFile<'s>>>,
-    sources: Vec<TextFile<'s>>,
-}
-
-impl<'s> SideFiles<'s> {
-    pub fn of(dest: &'s Side, given: &'s [(Role, Vec<Side>)], compared: &'s ComparedTexts) -> Self {
-        let ComparedTexts(texts) = compared;
-        let sides = Sides {
-            original: versions(dest, side_of(given, Role::Original), &texts.original),
-            updated: versions(dest, side_of(given, Role::Updated), &texts.updated),
-            dest: text_files(dest, &texts.dest),
-        };
-        let sources = given.iter().filter(|(role, _)| *role != Role::Original).flat_map(|(_, sides)| sides);
-        Self { sides, sources: sources.flat_map(|side| text_files(side, &texts.updated)).collect() }
-    }
-
-    pub fn view(&self) -> Files<'_> {
-        Files { sides: Sides::of(|side| &self.sides[side][..]), sources: &self.sources }
-    }
-}
-
-fn text_files<'s>(side: &'s Side, texts: &'s Texts) -> Vec<TextFile<'s>> {
-    side.files.iter().map(|held| held.as_text(texts.get(&held.path).map(String::as_str))).collect()
+/// The files of all sides with these texts. Those of original and updated are versions of dest's.
+pub(super) fn compared<'s>(
+    dest: &'s Side,
+    given: &'s [(Role, Vec<Side>)],
+    texts: &'s ComparedTexts,
+) -> ComparedFiles<'s> {
+    let sources = given.iter().filter(|(role, _)| *role != Role::Original).flat_map(|(_, sides)| sides);
+    let mut files = texts.files(of_sides(dest, given), sources.flat_map(|side| &side.files));
+    let all = std::mem::take(&mut files.sides);
+    files.sides = Sides {
+        original: versions(dest, side_of(given, Role::Original), all.original),
+        updated: versions(dest, side_of(given, Role::Updated), all.updated),
+        dest: all.dest,
+    };
+    files
 }
 
 /// The files of a side that are versions of files of dest.
-fn versions<'s>(dest: &'s Side, side: Option<&'s Side>, texts: &'s Texts) -> Vec<TextFile<'s>> {
+fn versions<'s>(dest: &'s Side, side: Option<&Side>, files: Vec<TextFile<'s>>) -> Vec<TextFile<'s>> {
     let Some(side) = side else { return Vec::new() };
-    let files = text_files(side, texts);
     match (&dest.root, &side.root) {
         (Root::Folder(_), Root::Folder(_) | Root::Release(_)) => files,
         (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Release(_) | Root::Cluster) => Vec::new(),

@@ -1,20 +1,18 @@
 //! Resources that take no part in a merge, because dest or another side leaves out their file.
 
 use std::cell::LazyCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::held::Held;
-use crate::side::{Root, Side, SidePart};
+use crate::side::{Root, Side};
 use anyhow::Result;
 use krm_job::event::{Event, InTheWay, What};
-use krm_job::forms::is_empty;
-use krm_job::job::Written;
 use krm_job::role::Role;
 use krm_package::package::NewResource;
 use krm_package::resource::Resource;
 use krm_yaml::Document;
 
-use super::is_original;
+use super::is_in_the_way;
 use super::placed::path_of;
 use crate::carry::{is_unread, not_read};
 
@@ -22,8 +20,6 @@ use crate::carry::{is_unread, not_read};
 #[derive(Clone, Default)]
 pub struct LeftOut {
     of: HashSet<ResourceKey>,
-    /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
-    unmoved: HashMap<ResourceKey, String>,
     /// Files that a side does not read, and what dest does not get for it.
     pub warnings: Vec<Event>,
 }
@@ -102,48 +98,6 @@ impl LeftOut {
         Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
     }
 
-    /// A resource of updated. It gets dest's path if dest cannot move it to updated's file.
-    pub fn unmoved<'r>(&'r self, resource: Resource<'r>) -> Resource<'r> {
-        if self.unmoved.is_empty() {
-            return resource;
-        }
-        let here = key(resource.relative_path, &resource).and_then(|key| self.unmoved.get(&key));
-        Resource { relative_path: here.map(String::as_str).or(resource.relative_path), ..resource }
-    }
-
-    /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
-    /// read.
-    pub fn found_moves(
-        &mut self,
-        dest: &Side,
-        given: &[(Role, Vec<Side>)],
-        written: &Written<'_, '_>,
-    ) -> Result<Found> {
-        let before = self.unmoved.len();
-        let moved = if dest.is_folder() { written.moved.iter().collect() } else { Vec::new() };
-        let items = if moved.is_empty() { Vec::new() } else { dest.resources(SidePart::Package) };
-        let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
-        let updated = updated.next();
-        for (item, to) in moved {
-            let Some((_, resource)) = items.get(*item) else { continue };
-            let here = resource.relative_path.unwrap_or_default();
-            let in_the_way = in_the_way(dest, given, to)?;
-            let stays = |why| What::StaysAt { here: here.to_owned(), to: (*to).to_owned(), why };
-            let told = in_the_way.map(stays);
-            let told = told.or_else(|| not_read(updated?, here));
-            let named = Resource { identity: resource.package_identity(), ..resource.clone() };
-            let key = match written.followed.get(item) {
-                Some(identity) => Some((Some((*to).to_owned()), identity.map(str::to_owned))),
-                None => key(Some(to), &named),
-            };
-            if let (Some(told), Some(key)) = (told, key) {
-                self.unmoved.insert(key, here.to_owned());
-                self.warn(Some(told));
-            }
-        }
-        Ok(if self.unmoved.len() > before { Found::More } else { Found::Nothing })
-    }
-
     fn push(&mut self, key: ResourceKey, what: What) {
         if self.of.insert(key) {
             self.warn(Some(what));
@@ -156,19 +110,19 @@ fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<ResourceKey> {
     Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
 }
 
-/// The reason why dest cannot move a resource to the path to which upstream moved it; `None` if it can.
-///
-/// # Errors
-/// A file cannot be read.
-fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<InTheWay>> {
-    let Root::Folder(tree) = &dest.root else { return Ok(None) };
-    if tree.ignores(path) {
-        return Ok(Some(InTheWay::Ignored));
-    }
-    if is_unread(dest, path) {
-        return Ok(Some(InTheWay::Unread));
-    }
-    let plain = dest.at(path).filter(|held| held.document().is_none());
-    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !is_empty(held)?));
-    Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| InTheWay::Other))
+/// Why a resource of dest stays in the file `here`, though upstream moved it to the file `to`: dest leaves that file out or holds something else in
+/// it, or updated may still have the resource in a file that it does not read. `None` if it moves.
+pub(super) fn why_stays(dest: &Side, given: &[(Role, Vec<Side>)], [here, to]: [&str; 2]) -> Option<What> {
+    let Root::Folder(tree) = &dest.root else { return None };
+    // What nobody can read may be something else.
+    let is_other = |held| is_in_the_way(held, given).unwrap_or(true);
+    let why = match () {
+        () if tree.ignores(to) => Some(InTheWay::Ignored),
+        () if is_unread(dest, to) => Some(InTheWay::Unread),
+        () if dest.at(to).is_some_and(is_other) => Some(InTheWay::Other),
+        () => None,
+    };
+    let stays = why.map(|why| What::StaysAt { here: here.to_owned(), to: to.to_owned(), why });
+    let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+    stays.or_else(|| not_read(updated.next()?, here))
 }

@@ -6,6 +6,7 @@ use crate::side::{Side, SidePart};
 use crate::told;
 use anyhow::{Error, Result, bail};
 use krm_job::carried::Combiner;
+use krm_job::compared::ComparedTexts;
 use krm_job::config::Config;
 use krm_job::event::Event;
 use krm_job::forms::{Taken, no_yaml};
@@ -20,8 +21,8 @@ use krm_tree::sides::Sides;
 use krm_tree::tree::Pick;
 use krm_yaml::{Document, NodeRef};
 
-use super::files::{ComparedTexts, SideFiles, changes};
-use super::left_out::{Found, LeftOut};
+use super::files::{changes, compared, of_sides};
+use super::left_out::{Found, LeftOut, why_stays};
 use super::placed::{Placed, place};
 use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing};
 use crate::beside;
@@ -80,6 +81,7 @@ pub fn drawn<'c, T>(
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
     let kustomizations = kustomizations(dest, given)?;
+    let why_stays = |here: &str, to: &str| why_stays(dest, given, [here, to]);
     loop {
         let mut config = config()?;
         config.limit = config.limit.with_input(input);
@@ -92,7 +94,7 @@ pub fn drawn<'c, T>(
         let texts = Texts::parse(&config);
         let job = texts.as_ref().map_err(Clone::clone).and_then(|texts| {
             let job = Job::new(resources, playing(given, &left_out), config, texts)?.merging_with(on_all_cores);
-            Ok(job.beside(kustomizations.iter().flat_map(Document::roots).collect()))
+            Ok(job.moving_unless(&why_stays).beside(kustomizations.iter().flat_map(Document::roots).collect()))
         });
         let merged = job.as_ref().map_err(Clone::clone).and_then(Job::merged);
         let (left, items) = (&left_out, &items[..]);
@@ -156,7 +158,7 @@ impl<'m> Open<'m> {
         let Self { dest, given, .. } = *self;
         let (written, added, mut results) =
             engine.unwrap_or_else(|error| (Written::default(), Vec::new(), vec![*error]));
-        self.check_left_out(&written, &added, &results)?;
+        self.check_left_out(&added, &results)?;
         told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
         results.extend(self.left_out.warnings.iter().cloned());
         results.extend(beside::warnings(dest, given));
@@ -170,8 +172,10 @@ impl<'m> Open<'m> {
             Err(_) if has_failed(&results) => Placed::new(),
             placed => placed?,
         };
-        let compared = ComparedTexts::of(dest, given, &added)?;
-        let files = SideFiles::of(dest, given, &compared);
+        let moved = written.moved.values().copied().filter(|_| dest.is_folder());
+        let receiving = added.keys().map(String::as_str).chain(moved).collect();
+        let texts = ComparedTexts::of(of_sides(dest, given), &receiving)?;
+        let files = compared(dest, given, &texts);
         let budget = Budget::new(self.limit);
         let files = FileMerge::of(files.view(), self.items(&written), added, &budget).map_err(Error::from)?;
         let placed = files.receiving();
@@ -229,10 +233,10 @@ impl<'m> Open<'m> {
     }
 
     /// Checks that the merge goes to no file that dest leaves out.
-    fn check_left_out(&self, written: &Written<'_, '_>, added: &[NewResource], results: &[Event]) -> Result<(), Stop> {
+    fn check_left_out(&self, added: &[NewResource], results: &[Event]) -> Result<(), Stop> {
         let mut left_out = self.left_out.clone();
-        let found = [left_out.found(self.dest, added, results)?, left_out.found_moves(self.dest, self.given, written)?];
-        if found == [Found::Nothing; 2] { Ok(()) } else { Err(Stop::Again(Box::new(left_out))) }
+        let found = left_out.found(self.dest, added, results)?;
+        if found == Found::Nothing { Ok(()) } else { Err(Stop::Again(Box::new(left_out))) }
     }
 
     /// What happens to each resource of dest, by the number of its file.

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::side::{Root, Side};
 use anyhow::{Result, anyhow, bail};
-use krm_job::forms::is_empty;
 use krm_job::role::Role;
 use krm_names::file_path;
 use krm_package::package::NewResource;
 use krm_yaml::shown;
 
-use super::is_original;
+use super::is_in_the_way;
 
 /// New resources by their new file.
 pub(super) type Placed = BTreeMap<String, Vec<NewResource>>;
@@ -35,9 +34,8 @@ pub(super) fn place(dest: &Side, given: &[(Role, Vec<Side>)], added: Vec<NewReso
         if matches!(&dest.root, Root::Folder(tree) if tree.ignores(&path)) {
             continue;
         }
-        if let Some(held) = dest.at(&path).filter(|held| dest.is_folder() && held.document().is_none())
-            && !is_original(held, given)?
-            && !is_empty(held)?
+        if let Some(held) = dest.at(&path).filter(|_| dest.is_folder())
+            && is_in_the_way(held, given)?
         {
             let here = "this file of dest holds something else, and is not original's";
             bail!("{path}: a resource of {} is new, but {here}", added.origin);

@@ -346,8 +346,6 @@ pub enum What {
         /// The path of updated's version.
         beside: String,
     },
-    /// Upstream changed a document without a name, which the module does not merge.
-    UnnamedDocument,
     /// The functionConfig is missing.
     NoConfig,
     /// Two items in different folders have one identity, and nobody says which is merged into the other.

@@ -13,6 +13,7 @@ use super::three_way;
 use crate::config::{Config, Mode};
 use crate::decision::{ConflictView, Decisions};
 use crate::event::{Counts, Event, Severity, What};
+use crate::forms::WhyStays;
 use crate::results::Results;
 use crate::results::Verdict;
 use crate::role::Role;
@@ -64,9 +65,25 @@ impl<'a> Run<'a> {
         merged: &Merged<'r, 'a>,
         decided: package::Decisions<'r, 'a>,
         items: Vec<Item>,
+        why_stays: WhyStays<'_>,
     ) -> Result<Written<'r, 'a>, Box<Event>> {
         let written = merged.write(decided, items, self.budget).map_err(Event::fault)?;
-        merged.notes_of(&written).into_iter().try_for_each(|note| self.tell(note))?;
+        // All resources of a file have one reason to stay.
+        let mut reasons = Vec::new();
+        for note in merged.notes_of(&written) {
+            let reason = match note {
+                Note::NotMoved { dest, to } => why_stays(dest.relative_path.unwrap_or_default(), to),
+                _ => None,
+            };
+            match reason {
+                None => self.tell(note)?,
+                Some(reason) if reasons.contains(&reason) => {}
+                Some(reason) => {
+                    self.results.tell([Event::of(reason.clone())])?;
+                    reasons.push(reason);
+                }
+            }
+        }
         Ok(written)
     }
 

@@ -1,13 +1,14 @@
 //! ThreeWay: merges the changes from original to updated into dest, and reports what became of whole resources.
 
 use krm_merge_core::policy::Renames;
-use krm_package::package::{Becomes, Happened, MergeAll, Merged, Written, left_behind, members};
+use krm_package::package::{Becomes, Happened, MergeAll, Merged, Move, Written, left_behind, members};
 use krm_package::resource::Resource;
 use krm_package::rules::Rules;
 use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
 use crate::event::{Counts, Event, LeftUpstream, MovedResource, Severity, What, named};
+use crate::forms::WhyStays;
 use crate::results::Results;
 use crate::role::Role;
 use crate::roles::Roles;
@@ -17,6 +18,7 @@ pub(super) fn three_way<'r, 'a>(
     roles: &'r Roles<'a>,
     rules: Rules<'a>,
     merge_all: MergeAll,
+    why_stays: WhyStays<'_>,
 ) -> Result<Merged<'r, 'a>, Box<Event>> {
     for role in Role::of(rules.mode) {
         roles.require(*role)?;
@@ -24,7 +26,14 @@ pub(super) fn three_way<'r, 'a>(
     roles.own_aliases()?;
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
     let all = members(sides, rules.policy.renames);
-    let all = all.map_err(|e| Box::new(Event::new(Severity::Error, e.to_string())))?;
+    let mut all = all.map_err(|e| Box::new(Event::new(Severity::Error, e.to_string())))?;
+    for member in &mut all {
+        if let (Move::To(to), Some(dest)) = (member.moves, member.sides.dest)
+            && why_stays(dest.relative_path.unwrap_or_default(), to).is_some()
+        {
+            member.moves = Move::Barred(to);
+        }
+    }
     Merged::three_way(&roles.dest, all, rules, merge_all).map_err(Event::fault)
 }
 

@@ -87,7 +87,7 @@ impl Difference {
 /// The resources of a side by their identities, and by their number among those of one identity.
 fn by_name<'s, 'a>(side: &'s PackageSide<'a>) -> BTreeMap<(Option<Identity<'a>>, usize), &'s Resource<'a>> {
     let mut counts: BTreeMap<Option<Identity<'a>>, usize> = BTreeMap::new();
-    let named = side.resources.iter().map(|resource| {
+    let named = side.resources.iter().filter(|resource| resource.identity.is_some()).map(|resource| {
         let count = counts.entry(resource.identity).or_default();
         *count += 1;
         ((resource.identity, *count), resource)

@@ -3,10 +3,7 @@
 //! A file may be a README, a template of a chart, or the values of one. Versions of it merge as files. A text alone that holds no resources merges
 //! like such a file. Its path is empty.
 
-use std::collections::BTreeSet;
-
 use krm_job::carried::{Carried, CarriedChange, Combiner};
-use krm_job::event::{Event, File, What};
 use krm_job::forms::{Taken, Versions};
 use krm_job::role::Role;
 use krm_names::file_path;
@@ -18,7 +15,7 @@ use krm_tree::sides::Sides;
 use krm_yaml::NodeRef;
 
 use super::Error;
-use super::side::{PackageSide, missed};
+use super::side::PackageSide;
 
 /// The resources of each role besides dest.
 pub type Given<'a> = Vec<(Role, Vec<Resource<'a>>)>;
@@ -41,9 +38,7 @@ pub fn resources<'a>(mode: Mode, sides: &Sides<PackageSide<'a>>) -> (Vec<Resourc
     };
     let given = Role::of(mode).iter().map(|role| {
         let side = if *role == Role::Original { &sides.original } else { &sides.updated };
-        // In a text alone, a user meant each document as a resource, so the merge says what it lacks.
-        let unnamed = side.unnamed().filter(|resource| resource.path.is_none());
-        (*role, side.resources.iter().chain(unnamed).map(of_type).collect())
+        (*role, side.resources.iter().map(of_type).collect())
     });
     (sides.dest.resources.iter().map(of_type).collect(), given.collect())
 }
@@ -91,16 +86,6 @@ pub fn path_of(change: &FileChange) -> &str {
         FileChange::Added { path, .. } | FileChange::Changed { path, .. } | FileChange::Removed { path } => path,
         FileChange::Moved { to, .. } => to,
     }
-}
-
-/// The warnings for documents without a name in files with resources, that upstream changed and that dest does not have like that.
-pub fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Event> {
-    let unnamed: BTreeSet<&str> = missed(sides).filter_map(|resource| resource.path).collect();
-    let warning = |path: &str| {
-        let file = Some(File { path: path.to_owned(), index: None });
-        Event { file, ..Event::of(What::UnnamedDocument) }
-    };
-    unnamed.into_iter().map(warning).collect()
 }
 
 /// The kustomizations of dest and updated, because they make resources that others refer to.

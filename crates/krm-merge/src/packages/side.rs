@@ -6,10 +6,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use krm_job::carried::AsText;
-use krm_job::forms::{Holds, SideFile, YamlFault, as_texts, at, resources_in};
+use krm_job::event::{InTheWay, What};
+use krm_job::forms::{self, Holds, SideFile, YamlFault, as_texts, at, resources_in};
 use krm_merge_core::refine::names_document;
 use krm_names::file_path;
-use krm_package::package::{FileChange, ItemsOfFiles, NewResource, TextFile, Written};
+use krm_package::package::{FileChange, ItemsOfFiles, NewResource, Written};
 use krm_package::resource::{Located, Origin, Resource, are_in};
 use krm_schema::mode::Mode;
 use krm_tree::limit::Budget;
@@ -73,12 +74,10 @@ impl Nameless<'_> {
 pub struct PackageSide<'a> {
     /// Its files, in the order of their paths.
     pub files: Vec<OwnFile<'a>>,
-    /// The resources that take part in the merge, and all of dest's.
+    /// Its resources.
     pub resources: Vec<Resource<'a>>,
     /// The numbers of their files.
     owners: Vec<usize>,
-    /// The others.
-    apart: Vec<Resource<'a>>,
 }
 
 /// A file of a package as a side of a merge.
@@ -325,13 +324,8 @@ impl<'a> PackageSide<'a> {
             for resource in all {
                 let item = (part == Part::Dest).then_some(side.resources.len());
                 let origin = Origin::File { name: own.name.clone(), item };
-                let resource = located(Resource { origin, ..resource }, &own.file.path);
-                if resource.identity.is_some() || part == Part::Dest {
-                    side.owners.push(owner);
-                    side.resources.push(resource);
-                } else {
-                    side.apart.push(resource);
-                }
+                side.owners.push(owner);
+                side.resources.push(located(Resource { origin, ..resource }, &own.file.path));
             }
         }
         side
@@ -343,30 +337,9 @@ impl<'a> PackageSide<'a> {
         !self.files.iter().filter_map(|own| own.file.of_resources()).any(holds)
     }
 
-    /// The documents that take no part in the merge, because they have no identity.
-    pub fn unnamed(&self) -> impl Iterator<Item = &Resource<'a>> {
-        self.resources.iter().chain(&self.apart).filter(|resource| resource.identity.is_none())
-    }
-
-    /// The text of a file.
-    pub fn text_at(&self, path: &str) -> Option<&'a str> {
-        at(&self.files, path).map(|own| own.file.text())
-    }
-
     /// Its files of YAML or JSON, each with its path and its document.
     pub fn documents(&self) -> impl Iterator<Item = (&'a str, &'a Document<'static>)> {
         self.files.iter().filter_map(|own| Some((&own.file.path[..], own.file.document()?)))
-    }
-
-    /// Its files.
-    pub fn text_files(&self) -> Vec<TextFile<'_>> {
-        let all = self.files.iter().map(|own| TextFile {
-            path: &own.file.path,
-            name: &own.name,
-            text: own.file.text(),
-            document: own.of_resources(),
-        });
-        all.collect()
     }
 
     /// What its files hold beside resources, by their paths. A file that holds nothing else has no entry.
@@ -403,20 +376,6 @@ fn located<'a>(resource: Resource<'a>, path: &'a str) -> Resource<'a> {
     }
 }
 
-/// The documents without identity of updated, or of the source, that upstream changed and that dest does not get.
-pub fn missed<'s, 'a>(sides: &'s Sides<PackageSide<'a>>) -> impl Iterator<Item = &'s Resource<'a>> {
-    let Sides { original, updated, dest } = sides;
-    let is_known = |side: &PackageSide<'_>, resource: &Resource<'_>| {
-        side.unnamed().any(|other| same(other.node(), resource.node()))
-    };
-    // A file that dest left alone becomes updated's.
-    let is_left_alone = |resource: &Resource<'_>| {
-        let text = |side: &PackageSide<'a>| side.text_at(resource.path.unwrap_or_default());
-        text(original).is_some_and(|was| text(dest) == Some(was))
-    };
-    updated.unnamed().filter(move |r| !is_known(original, r) && !is_known(dest, r) && !is_left_alone(r))
-}
-
 /// The new resources by the files of dest that get them.
 ///
 /// # Errors
@@ -426,20 +385,18 @@ pub(super) fn placed(
     written: &Written<'_, '_>,
     budget: &Budget,
 ) -> Result<BTreeMap<String, Vec<NewResource>>, Error> {
-    let dest = sides.dest.text_files();
     let mut placed: BTreeMap<String, Vec<NewResource>> = BTreeMap::new();
     for added in &written.added {
         let new = added.in_file(budget)?;
-        let path = match &dest[..] {
-            [only] if only.path.is_empty() => String::new(),
+        let path = match &sides.dest.files[..] {
+            [only] if only.path().is_empty() => String::new(),
             _ => {
                 let path = new.path.clone().or_else(|| new.default_path()).unwrap_or_default();
                 let path = file_path::of_new_file(&path).map_err(|fault| Error::misplaced(&path, fault))?;
                 path.to_owned()
             }
         };
-        let is_in_the_way = |file: &&TextFile<'_>| file.path == path && file.document.is_none();
-        if dest.iter().find(is_in_the_way).is_some_and(|file| !is_free(sides, file)) {
+        if is_in_the_way(sides, &path) {
             return Err(Error::InTheWay { path });
         }
         placed.entry(path).or_default().push(new);
@@ -447,8 +404,15 @@ pub(super) fn placed(
     Ok(placed)
 }
 
-/// Whether a file without resources may get some: it is original's, or holds only comments.
-fn is_free(sides: &Sides<PackageSide<'_>>, file: &TextFile<'_>) -> bool {
-    sides.original.text_at(file.path) == Some(file.text)
-        || Document::parse(file.text).is_ok_and(|document| document.roots().all(|root| root.is_null()))
+/// Whether dest has a file at a path that holds something else than resources, so that none may come to it.
+fn is_in_the_way(sides: &Sides<PackageSide<'_>>, path: &str) -> bool {
+    let own = at(&sides.dest.files, path);
+    let Ok(is_other) = own.map_or(Ok(false), |own| forms::is_in_the_way(own, at(&sides.original.files, path)));
+    is_other
+}
+
+/// Why a resource of dest stays in the file `here`, though upstream moved it to the file `to`.
+pub(super) fn why_stays(sides: &Sides<PackageSide<'_>>, [here, to]: [&str; 2]) -> Option<What> {
+    let [here, to] = [here, to].map(str::to_owned);
+    is_in_the_way(sides, &to).then_some(What::StaysAt { here, to, why: InTheWay::Other })
 }

@@ -368,12 +368,8 @@ impl<'r, 'a> MergedResource<'r, 'a> {
     }
 
     fn all_notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {
-        let barred = match (self.member.moves, self.member.sides.dest) {
-            (Move::Barred(to), Some(dest)) => Some(Note::NotMoved { dest, to }),
-            _ => None,
-        };
         let followed = self.member.moved().map(|[dest, updated]| Note::Followed { dest, updated });
-        barred.into_iter().chain(followed).chain(self.notes.iter().cloned())
+        followed.into_iter().chain(self.notes.iter().cloned())
     }
 
     /// Its content if dest keeps the resource; conflicts of its fields stay open. `None` if the package has nothing of it.

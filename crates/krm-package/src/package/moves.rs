@@ -18,7 +18,7 @@ pub enum Move<'a> {
     To(&'a str),
     /// Upstream moved it from the first file to the second one, and dest moved it to a third one.
     Apart([&'a str; 2]),
-    /// Upstream moved it to this file, but its host cannot move it there: the file is in another package.
+    /// Upstream moved it to this file, but its host cannot move it there: the file is in another package, or something is in the way.
     Barred(&'a str),
 }
 

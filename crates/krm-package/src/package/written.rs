@@ -19,7 +19,7 @@ use super::fault::{Fault, Why};
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
-use super::{Becomes, Spot};
+use super::{Becomes, Move, Spot};
 use crate::documents::{Item, NewDocument};
 use crate::layout::{self, TextOf, Upstream};
 use crate::resource::{Located, Origin, Resource};
@@ -164,13 +164,19 @@ impl Written<'_, '_> {
 }
 
 impl<'r, 'a> Merged<'r, 'a> {
-    /// What the owner of the package should know of what was written: which resources go to another file.
+    /// What the owner of the package should know of what was written: which resources go to another file, and which ones only upstream moved.
     pub fn notes_of<'s>(&'s self, written: &Written<'_, '_>) -> Vec<Note<'s, 'a>> {
         let of_dest = self.resources.iter().filter_map(|resource| Some((resource, resource.member.sides.dest?)));
-        let notes = of_dest.flat_map(|(resource, dest)| {
+        let notes = of_dest.filter_map(|(resource, dest)| {
             let item = resource.item();
-            let moved = item.filter(|item| written.moved.contains_key(item)).and_then(|_| resource.member.moves_to());
-            moved.map(|to| Note::Moved { dest, to })
+            let stays = |item: usize| written.items.get(item).is_none_or(|becomes| *becomes != Item::Goes);
+            match resource.member.moves {
+                Move::To(to) if item.is_some_and(|item| written.moved.contains_key(&item)) => {
+                    Some(Note::Moved { dest, to })
+                }
+                Move::Barred(to) if item.is_none_or(stays) => Some(Note::NotMoved { dest, to }),
+                _ => None,
+            }
         });
         notes.collect()
     }

@@ -14,6 +14,7 @@ use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
 use krm_merge_core::policy::Renames;
 use krm_package::package::{Member, members};
 use krm_package::resource::{Identity, Resource};
+use krm_package::rules::blamed;
 use krm_package::transport::{with_path, with_type};
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
@@ -22,7 +23,6 @@ use krm_tree::sides::Sides;
 use krm_tree::splice::standalone;
 use krm_tree::tree::Tree;
 use krm_words::Message;
-use krm_yaml::{Error, NodeRef};
 
 use super::left::{Left, WhyLeft};
 use crate::pairs::{Pair, pairs};
@@ -74,7 +74,7 @@ impl Patch {
                     let identity = old.identity.unwrap_or(NOBODY);
                     let cursor = types.root(identity.api_version, identity.kind, mode);
                     let patch = extraction.patch(old, new, cursor);
-                    let patch = patch.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old, new]).origin.text()))?;
+                    let patch = patch.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old], new).origin.text()))?;
                     patch.map(|patch| {
                         held.extend(patch.held.iter().filter_map(|one| Left::of_held(one, new)));
                         placed(patch.tree, path_of(old, &shared))
@@ -166,19 +166,4 @@ fn repeated<'a, T: Copy + Eq + Hash>(
 ) -> HashSet<T> {
     let mut known = HashSet::new();
     resources.iter().filter_map(read).filter(|one| !known.insert(*one)).collect()
-}
-
-/// The resource with the error: the one that has a key at the place of the error that cannot be merged.
-fn blamed<'r, 'a>(error: &Error, [old, new]: [&'r Resource<'a>; 2]) -> &'r Resource<'a> {
-    let is_there = |root: NodeRef<'_>| {
-        let mut todo = vec![root];
-        while let Some(node) = todo.pop() {
-            if node.check_keys().is_err_and(|key| key.position == error.position) {
-                return true;
-            }
-            todo.extend(node.elements().chain(node.entries().map(|(_, value)| value)));
-        }
-        false
-    };
-    if is_there(old.node()) { old } else { new }
 }

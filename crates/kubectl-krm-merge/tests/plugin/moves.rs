@@ -342,6 +342,28 @@ fn what_dest_cannot_take_to_a_file_stays_and_is_told() {
         here.insert("a.yaml".into(), map("a", &[("x", "'2'")]));
         assert_eq!(read(&folder), here);
     }
+    // Comments are not in the way, and stay.
+    let mut here = v1.clone();
+    here.insert("new/a.yaml".into(), "# mine\n".into());
+    let folder = versions(&v1, &v2, &here);
+    assert_eq!(upgraded(&folder).1, "");
+    assert_eq!(read(&folder)["new/a.yaml"], format!("# mine\n---\n{}", map("a", &[("x", "'2'")])));
+}
+
+/// A hint that compares the sides stops no merge.
+#[test]
+fn a_key_twice_in_what_upstream_left_alone_stops_no_upgrade() {
+    let own = |data: &[(&str, &str)]| map("a", data);
+    for (upstream, dest) in [
+        (own(&[("x", "'1'"), ("x", "'2'")]), own(&[("x", "'1'")])),
+        (own(&[("x", "'1'")]), own(&[("x", "'1'"), ("x", "'2'")])),
+    ] {
+        let v1 = package([("a.yaml", upstream)]);
+        let here = package([("a.yaml", dest)]);
+        let folder = versions(&v1, &v1, &here);
+        assert_eq!(upgraded(&folder).1, "");
+        assert_eq!(read(&folder), here);
+    }
 }
 
 #[test]
