@@ -101,6 +101,8 @@ pub enum Holds {
     Whole,
     /// As elements that are named by their merge keys: whoever applies the patch must know these keys.
     ByKeys,
+    /// As elements of a set: whoever applies the patch must know that it is one.
+    ByValue,
     /// Under another name: a later release changes the value under its old name, which the patch deletes.
     Renamed,
 }
@@ -305,7 +307,7 @@ impl<'a> Making<'a> {
         let order = new.iter().map(|(_, element)| who(*element, &named)).collect();
         self.renamed(&inside.by, [old.clone(), new.clone()]);
         let directives = if is_moved { self.directive(name, |of| &of.order, pair.dest, order) } else { None };
-        if !entries.is_empty() && !old.is_empty() {
+        if (!entries.is_empty() || directives.is_some()) && !old.is_empty() {
             self.hold(pair.dest, Holds::ByKeys);
         }
         (list(pair.dest, entries), directives.into_iter().collect())
@@ -329,7 +331,7 @@ impl<'a> Making<'a> {
             return (Some(replaced(pair.dest)), Vec::new());
         }
         let added = new.iter().filter(|(id, _)| !in_original.contains(id));
-        let added = added.map(|(_, value)| Entry::new(None, Tree::Node(*value))).collect();
+        let added: Vec<Entry<'a>> = added.map(|(_, value)| Entry::new(None, Tree::Node(*value))).collect();
         let mut directives = Vec::new();
         if !gone.is_empty() {
             directives.extend(self.directive(name, |of| &of.delete_from, pair.original, gone));
@@ -337,6 +339,9 @@ impl<'a> Making<'a> {
         if is_moved {
             let order = new.iter().map(|(_, value)| Tree::Node(*value)).collect();
             directives.extend(self.directive(name, |of| &of.order, pair.dest, order));
+        }
+        if (!added.is_empty() || !directives.is_empty()) && !old.is_empty() {
+            self.hold(pair.dest, Holds::ByValue);
         }
         (list(pair.dest, added), directives)
     }

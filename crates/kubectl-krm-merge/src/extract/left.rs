@@ -72,6 +72,8 @@ pub enum WhyLeft {
     Whole,
     /// It is no difference: the patch has elements of a list whose keys only this program knows.
     ByKeys,
+    /// It is no difference: the patch has elements of a set that only this program knows.
+    ByValue,
     /// It is no difference: the patch deletes what original has under another name.
     Renamed,
 }
@@ -107,6 +109,9 @@ impl fmt::Display for WhyLeft {
             Self::Whole => "the patch has all of it, and takes back what a later release changes in it",
             Self::ByKeys => {
                 "the patch names its elements by keys, which kustomize's `patches` and `kubectl patch` do not know for a custom resource"
+            }
+            Self::ByValue => {
+                "the patch changes its elements as those of a set, which kustomize's `patches` and `kubectl patch` do not know for a custom resource"
             }
             Self::Renamed => {
                 "original has this under another name; the patch deletes that and adds this, so it misses what a later release changes in it"
@@ -190,6 +195,7 @@ impl Left {
             | WhyLeft::Layout
             | WhyLeft::Whole
             | WhyLeft::ByKeys
+            | WhyLeft::ByValue
             | WhyLeft::Renamed => true,
             WhyLeft::New
             | WhyLeft::Several
@@ -207,8 +213,9 @@ impl Left {
         let is_built_in = dest.identity.is_some_and(|own| builtin::root(own.api_version, own.kind).is_some());
         let why = match held.holds {
             Holds::Whole => WhyLeft::Whole,
-            Holds::ByKeys if is_built_in => return None,
+            Holds::ByKeys | Holds::ByValue if is_built_in => return None,
             Holds::ByKeys => WhyLeft::ByKeys,
+            Holds::ByValue => WhyLeft::ByValue,
             Holds::Renamed => WhyLeft::Renamed,
         };
         let (file, line) = (dest.origin.text(), Some(held.at.position().line));

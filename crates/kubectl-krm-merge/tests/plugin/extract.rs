@@ -320,6 +320,20 @@ fn what_a_patch_has_whole_or_by_keys_is_told() {
         by_keys.contains("ClusterPolicy p: `spec.rules`: the patch names its elements by keys, which kustomize's"),
         "{by_keys}"
     );
+    // A new order alone is `$setElementOrder`, which nobody else reads in a custom resource, and so is a set.
+    let ordered = |rules: [&str; 2]| {
+        let rules = rules.map(|name| format!("  - name: {name}\n    match: {{any: [x]}}\n")).concat();
+        format!("apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata:\n  name: p\nspec:\n  rules:\n{rules}")
+    };
+    let keys = "apiVersion=kyverno.io/v1,kind=ClusterPolicy,path=spec.rules,keys=name";
+    let args = ["--mode", "strategic", "--merge-keys", keys];
+    let of_order = told(&ordered(["one", "two"]), &ordered(["two", "one"]), &args);
+    assert!(of_order.contains("`spec.rules`: the patch names its elements by keys"), "{of_order}");
+    let set = |kind: &str, of: &str| format!("{kind}\nmetadata:\n  name: p\n  finalizers: [{of}]\n");
+    let told_of = |kind: &str| told(&set(kind, "a, b"), &set(kind, "b"), &["--mode", "strategic"]);
+    let of_set = told_of("apiVersion: kyverno.io/v1\nkind: ClusterPolicy");
+    assert!(of_set.contains("`metadata.finalizers`: the patch changes its elements as those of a set"), "{of_set}");
+    assert_eq!(told_of("apiVersion: v1\nkind: ConfigMap"), "");
 }
 
 /// A file without resources is known by its path, so its apiVersion is a field like any other.
