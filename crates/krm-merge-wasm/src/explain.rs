@@ -6,7 +6,7 @@ use krm_merge::packages::PackageSide;
 use krm_package::resource::Resource;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListKind, Types};
-use krm_words::explained::{one_of, source_of};
+use krm_words::explained::{NoType, one_of, source_of};
 use serde::Serialize;
 
 /// A type, and how its lists merge.
@@ -47,7 +47,12 @@ pub fn explain(kind: &str, files: &Files) -> Result<ExplainedType, String> {
     let types = Types::new([], Inference::On).with_definitions(definitions);
     let of_files = resources.iter().filter_map(|r| r.identity).map(|i| (i.api_version.to_owned(), i.kind.to_owned()));
     let known = types.named(kind.split('.').next().unwrap_or_default()).into_iter().chain(of_files);
-    let (api_version, kind) = one_of(kind, known).map_err(|error| format!("{error:#}"))?;
+    let (api_version, kind) = one_of(kind, known).map_err(|none| match none {
+        NoType::Unknown(_) => {
+            format!("{none}. A type is built in, public, or of a CustomResourceDefinition or resource in `files`")
+        }
+        NoType::Several { .. } => none.to_string(),
+    })?;
     let is_of_type = |r: &&Resource<'_>| r.identity.is_some_and(|i| (i.api_version, i.kind) == (&api_version, &kind));
     let values: Vec<_> = resources.iter().filter(is_of_type).map(Resource::node).collect();
     let instead = types.instead(&api_version, &kind);

@@ -1,14 +1,42 @@
 //! Which type a user means, and who says how a list of it merges, in words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use anyhow::{Context, Result, bail};
 use krm_schema::schema::explain::Explained;
 use krm_schema::schema::{Basis, atlas, builtin};
 use krm_tree::path::{PathPattern, PatternStep};
 
 /// An apiVersion and a kind.
 type Type = (String, String);
+
+/// Why a user's words name no type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoType {
+    /// Several groups have one.
+    Several {
+        /// What the user asked for.
+        asked: String,
+        /// What names one of them each.
+        names: Vec<String>,
+    },
+    /// Nobody knows one.
+    Unknown(String),
+}
+
+impl fmt::Display for NoType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Several { asked, names } => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "\"{asked}\" must name one type, not several: write {}", names.join(" or "))
+            }
+            Self::Unknown(asked) => write!(f, "no type \"{asked}\" is known"),
+        }
+    }
+}
+
+impl std::error::Error for NoType {}
 
 /// Whose type it is. A user who names only a kind means the first of these, as with kubectl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +71,7 @@ fn group_of(api_version: &str) -> &str {
 ///
 /// # Errors
 /// No type is known, or several groups have one.
-pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
+pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type, NoType> {
     let (name, rest) = asked.split_once('.').unwrap_or((asked, ""));
     let with_version = rest.split_once('.').or(Some((rest, ""))).filter(|(version, _)| atlas::age(version).0 > 0);
     let fits = |(api_version, kind): &Type| {
@@ -57,23 +85,26 @@ pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     let mut found: BTreeSet<Type> = known.filter(fits).collect();
     let first = found.iter().map(Whose::of).min();
     found.retain(|one| Some(Whose::of(one)) == first);
-    let groups: BTreeSet<&str> = found.iter().map(|(api_version, _)| group_of(api_version)).collect();
-    if groups.len() > 1 {
-        let all: Vec<String> = groups.iter().map(|group| format!("`{name}.{group}`").replace(".`", "`")).collect();
-        bail!("\"{asked}\" must name one type, not several: write {}", all.join(" or "));
+    let version = |api_version: &str| api_version.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut of_groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (api_version, _) in &found {
+        of_groups.entry(group_of(api_version)).or_default().push(api_version);
+    }
+    if of_groups.len() > 1 {
+        // The core group has no name, but its version names it.
+        let name_of = |(group, versions): (&&str, &Vec<&str>)| match *group {
+            "" => format!("{name}.{}", versions.first().copied().unwrap_or_default()),
+            group => format!("{name}.{group}"),
+        };
+        return Err(NoType::Several { asked: asked.to_owned(), names: of_groups.iter().map(name_of).collect() });
     }
     let newest = found.into_iter().max_by(|(a, _), (b, _)| {
-        let version = |api_version: &str| api_version.rsplit('/').next().unwrap_or_default().to_owned();
         let (a, b) = (version(a), version(b));
         atlas::age(&a).cmp(&atlas::age(&b))
     });
     let asked_for = with_version
         .map(|(version, group)| (format!("{group}/{version}").trim_start_matches('/').to_owned(), name.to_owned()));
-    newest.or(asked_for).with_context(|| {
-        format!(
-            "no type \"{asked}\" is known. A type is built in, public, or of a CustomResourceDefinition or resource in `--filename`. With `--live`, write KIND.VERSION.GROUP"
-        )
-    })
+    newest.or(asked_for).ok_or_else(|| NoType::Unknown(asked.to_owned()))
 }
 
 /// Whether a list is at a path, or below it. The path is one that messages print: its elements are those of the list above them.

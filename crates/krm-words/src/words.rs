@@ -49,10 +49,13 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
         What::Shortened { place, lost, by, rule, inside } => {
             let as_helm = if *inside == Inside::File { ", as with helm" } else { "" };
             let lost = counted(*lost, "element");
+            let cause = match by {
+                Some(ListKind::Set) => "krm-merge does not know that it is a set",
+                Some(ListKind::Map(_) | ListKind::Atomic) => "krm-merge does not know its merge key",
+                None => "it has no merge key",
+            };
             let how = how_to_merge(by.as_ref(), rule.as_deref(), *inside);
-            format!(
-                "`{place}` is replaced as a whole{as_helm}, and dest loses {lost}, because krm-merge does not know its merge key. {how}"
-            )
+            format!("`{place}` is replaced as a whole{as_helm}, and dest loses {lost}, because {cause}. {how}")
         }
         What::Commented { place, did, shown, stays } => {
             let told = changed_by(names, &format!("the comment{}", at_place(place)), *did);
@@ -694,8 +697,7 @@ fn at_place(place: &str) -> String {
 /// How to merge a list that was replaced because no source says how it merges, with the line of `mergeKeys` that would merge it.
 fn how_to_merge(by: Option<&ListKind<String>>, rule: Option<&str>, inside: Inside) -> String {
     let Some(rule) = rule else {
-        return "`inferMergeKeys` finds no merge key in it, and `mergeKeys` needs a field that tells its elements apart"
-            .to_owned();
+        return "To merge it, `mergeKeys` needs a field or values that tell its elements apart".to_owned();
     };
     let is_inferred =
         matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));

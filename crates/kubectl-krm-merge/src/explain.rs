@@ -16,7 +16,7 @@ use krm_schema::schema::{Basis, Inference, ListKind, Types, builtin, files};
 use krm_show::args::Color;
 use krm_show::screen::{Page, Paint, Reader};
 use krm_tree::path::PathPattern;
-use krm_words::explained::{is_below, one_of, source_of};
+use krm_words::explained::{NoType, is_below, one_of, source_of};
 use krm_yaml::{Document, NodeRef};
 use similar::get_close_matches;
 
@@ -47,9 +47,15 @@ pub fn explain(args: &Explain) -> Result<End> {
     let found = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files));
     let (api_version, kind) = match files::type_of(&args.kind) {
         Some([api_version, kind]) => (api_version.to_owned(), kind.to_owned()),
-        None => found.map_err(|e| match nearest() {
-            Some(like) => anyhow!("{e}. Did you mean `{like}`?"),
-            None => e,
+        None => found.map_err(|none| {
+            let known = match none {
+                NoType::Unknown(_) => ". A type is built in, public, or of a CustomResourceDefinition or resource in `--filename`. With `--live`, write KIND.VERSION.GROUP",
+                NoType::Several { .. } => "",
+            };
+            match nearest() {
+                Some(like) => anyhow!("{none}{known}. Did you mean `{like}`?"),
+                None => anyhow!("{none}{known}"),
+            }
         })?,
     };
     // For Kubernetes' own types, the cluster knows no more than the engine.

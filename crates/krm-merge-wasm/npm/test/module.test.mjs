@@ -208,7 +208,7 @@ test("explain says how lists merge", () => {
   assert.deepEqual([apiVersion, kind], ["apps/v1", "Deployment"]);
   const containers = lists.find(({ path }) => path === "spec.template.spec.containers");
   assert.deepEqual(containers, { path: "spec.template.spec.containers", kind: "Map", keys: ["name"], source: "Kubernetes" });
-  assert.throws(() => explain("Nonsense"), /no type "Nonsense" is known/);
+  assert.throws(() => explain("Nonsense"), /no type "Nonsense" is known\. .* in `files`$/);
 });
 
 test("the version and a diff", () => {

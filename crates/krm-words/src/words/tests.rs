@@ -366,12 +366,18 @@ fn a_notice_says_what_to_look_at() {
     let infer = "To merge it instead, set `inferMergeKeys: true`, or add to `mergeKeys`: `{rule}`";
     let name = "To merge it instead, add to `mergeKeys`: `{rule}`";
     let by = |key: &str| Some(ListKind::Map(vec![text(key)]));
-    for (by, how) in [(by("name"), infer), (by("odd"), name), (Some(ListKind::Set), name)] {
+    for (by, how) in [(by("name"), infer), (by("odd"), name)] {
         assert_eq!(shortened(by, rule(), Inside::Resource), format!("{what}{how}"));
     }
+    // A list of words has no merge key that someone could know.
+    let set = what.replace("its merge key", "that it is a set");
+    assert_eq!(shortened(Some(ListKind::Set), rule(), Inside::Resource), format!("{set}{name}"));
     let as_helm = what.replace("as a whole", "as a whole, as with helm");
     assert_eq!(shortened(by("name"), rule(), Inside::File), format!("{as_helm}{name}"));
-    let none = "`inferMergeKeys` finds no merge key in it, and `mergeKeys` needs a field that tells its elements apart";
+    let (none, what) = (
+        "To merge it, `mergeKeys` needs a field or values that tell its elements apart",
+        what.replace("krm-merge does not know its", "it has no"),
+    );
     assert_eq!(shortened(None, None, Inside::Resource), format!("{what}{none}"));
     let kinds = [Some(Kind::Map), None];
     let other = What::OtherKind { place: text("spec.x"), kinds, side: Role::Updated };

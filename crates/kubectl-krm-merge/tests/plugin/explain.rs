@@ -287,10 +287,11 @@ fn what_is_not_known_is_said() {
     let folder = Folder::new();
     for (args, want) in [
         (&["nothing"][..], "no type \"nothing\" is known"),
-        (&["event"], "must name one type, not several: write `event` or `event.events.k8s.io`"),
+        (&["event"], "must name one type, not several: write `event.v1` or `event.events.k8s.io`"),
         (&["rollout", "spec.nowhere"], "`PATH` must be that of a list of `argoproj.io/v1alpha1 rollout`"),
     ] {
         let error = folder.run(&[&["explain"], args].concat()).failed(2);
         assert!(error.contains(want), "{error}");
     }
+    assert_eq!(told(&folder, &["event.v1"])[0], "v1 Event");
 }
