@@ -1,7 +1,7 @@
 //! What lies over a release, such as your values over a chart, and what a new release changes below it.
 //!
 //! A [`Chart`] is one release, read from its files. [`review`] asks of each place in your values what the new release does to it, and answers
-//! with a [`Finding`]: the place and a [`Verdict`]. [`overlays`] finds such values in files, and says which chart lies below.
+//! with a [`Finding`]: the place and a [`Verdict`]. [`rebase`] makes the edits of your text for what you choose. [`overlays`] finds such values in files, and says which chart lies below.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -46,7 +46,10 @@ mod layer_place;
 mod texts;
 mod unread;
 
+mod rebase;
 mod review;
+
+mod moved;
 
 mod verdict;
 
@@ -61,6 +64,7 @@ pub use found::{overlays, pasted};
 pub use layer_place::LayerPlace;
 pub use overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
 pub use reads::Blind;
+pub use rebase::{Choice, RebaseError, rebase};
 pub use review::{Layer, review};
 pub use unread::{Spot, Unread, Why};
 pub use values::Value;

@@ -6,9 +6,10 @@ use krm_tree::path::{FieldPath, Step};
 use krm_yaml::{NodeRef, Scalar};
 
 use crate::chart::{Chart, Files};
+use crate::moved::moved;
 use crate::reads::{Blind, Says, named_in};
 use crate::values::{Value, laid_over};
-use crate::verdict::{Copied, Finding, Hidden, HiddenAs, Unknown, Verdict};
+use crate::verdict::{Copied, Finding, Hidden, HiddenAs, MovedTo, Unknown, Verdict};
 
 /// Values that lie over a chart. The node may be any part of a document: a whole file, `spec.values` of a HelmRelease, or the field of an
 /// alias in the values of another chart.
@@ -52,7 +53,29 @@ pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>]) -> Vec<Finding> {
             below = below.map(|below| laid_over(&below, &values[number]));
         }
     }
+    follow(old, new, &mut findings);
     findings
+}
+
+/// Says of what is gone where it went.
+fn follow(old: &Chart, new: &Chart, findings: &mut [Finding]) {
+    let is_gone = |finding: &&Finding| matches!(finding.verdict, Verdict::Gone { .. });
+    let gone: Vec<Vec<String>> = findings.iter().filter(is_gone).map(|finding| names_of(&finding.place)).collect();
+    if gone.is_empty() {
+        return;
+    }
+    let moved = moved(old, new, &gone);
+    for finding in findings {
+        if let Verdict::Gone { moved_to } = &mut finding.verdict {
+            *moved_to = moved.get(&names_of(&finding.place)).map(|to| MovedTo { place: path_of(to) });
+        }
+    }
+}
+
+/// The names of a path of fields.
+fn names_of(path: &FieldPath<'_>) -> Vec<String> {
+    let name = |step: &Step<'_>| if let Step::Field(name) = step { name.to_string() } else { String::new() };
+    path.steps().map(name).collect()
 }
 
 /// A path of fields.
