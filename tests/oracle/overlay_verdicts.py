@@ -133,6 +133,10 @@ def main():
     print(f"gone, and edited by people: {edited}, of which {named} were named")
     for line in listed.get(args.list, []):
         print(line)
+    if wrong["gone"] or wrong["same newly"]:
+        sys.exit("a verdict is wrong")
+    if (gone - missed) * 100 < gone * 80 or named * 100 < edited * 85:
+        sys.exit("too little was found")
 
 
 if __name__ == "__main__":

@@ -81,13 +81,19 @@ fn likeness(paths: [&[String]; 2], values: [Option<&Value>; 2]) -> Option<Likene
     let start = old.iter().zip(new).take_while(alike).count();
     let is_enough = match end {
         // Another name in the same map.
-        0 => start + 1 == old.len().max(new.len()) && (is_equal || are_related(old.last()?, new.last()?)),
+        0 if start + 1 != old.len().max(new.len()) => false,
+        // The elements of a list may be of another kind.
+        0 => is_equal || (is_scalar(values[0]) && is_scalar(values[1]) && are_related(old.last()?, new.last()?)),
         // All of one is the end of the other, such as `image.tag` and `main.image.tag`.
         _ if end == old.len().min(new.len()) => true,
         1 => is_equal,
         _ => true,
     };
     is_enough.then_some((is_equal, end, start))
+}
+
+fn is_scalar(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| matches!(value, Value::Scalar(_)))
 }
 
 /// Whether few other places have this default.
@@ -136,6 +142,7 @@ mod tests {
             ("m: {ingressClassName: null}", "m: {className: null}", &["m.ingressClassName>m.className"]),
             ("m: {host: example.com}", "m: {fqdn: example.com}", &["m.host>m.fqdn"]),
             ("m: {host: a}", "m: {port: b}", &[]),
+            ("m: {hosts: []}", "m: {extraHosts: []}", &[]),
             // Two may be meant.
             ("image: {tag: v1}", "one: {image: {tag: v1}}\ntwo: {image: {tag: v1}}", &[]),
             ("a: {enabled: false}", "b: {enabled: false}", &[]),

@@ -233,3 +233,179 @@ fn hidden_as(path: &[String], ours: &Value) -> HiddenAs {
     let is_image = name == "image" && ours.text().is_some();
     if is_image || OF_IMAGES.iter().any(|word| name.ends_with(word)) { HiddenAs::Image } else { HiddenAs::Value }
 }
+
+#[cfg(test)]
+mod tests {
+    use krm_yaml::Document;
+
+    use super::*;
+    use crate::rebase::{Choice, rebase};
+
+    /// A chart with a subchart, as texts: its defaults and template, and those of the subchart.
+    fn chart(defaults: &str, template: &str, sub: [&str; 2]) -> Chart {
+        let files = [
+            ("Chart.yaml", "name: web\nversion: 1.0.0\ndependencies: [{name: db, alias: data}]\n"),
+            ("values.yaml", defaults),
+            ("templates/a.yaml", template),
+            ("charts/db/Chart.yaml", "{name: db}"),
+            ("charts/db/values.yaml", sub[0]),
+            ("charts/db/templates/a.yaml", sub[1]),
+        ];
+        Chart::read(&files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into()).expect("a chart")
+    }
+
+    /// A line for each finding that says something: the layer, the place and the verdict.
+    fn said(old: &Chart, new: &Chart, layers: &[&str]) -> Vec<String> {
+        let documents: Vec<_> = layers.iter().map(|text| Document::parse(*text).expect("YAML")).collect();
+        let layers: Vec<_> = documents.iter().map(|doc| Layer::of(doc.roots().next().expect("a document"))).collect();
+        let findings = review(old, new, &layers);
+        let line = |finding: &Finding| {
+            let verdict = match &finding.verdict {
+                Verdict::Holds => return None,
+                Verdict::Gone { moved_to: Some(to) } => format!("gone to {}", to.place),
+                Verdict::Gone { .. } => "gone".to_owned(),
+                Verdict::Hides(hidden) => {
+                    let value = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
+                    let copied = if hidden.copied == Copied::Original { ", copied" } else { "" };
+                    format!("hides {} > {}{copied}", value(&hidden.original), value(&hidden.updated))
+                }
+                Verdict::OtherKind { .. } => "other kind".to_owned(),
+                Verdict::Appears { updated } => format!("appears {updated}"),
+                Verdict::NewlySame => "newly same".to_owned(),
+                Verdict::Same => "same".to_owned(),
+                Verdict::Nowhere => "nowhere".to_owned(),
+                Verdict::Unknown(_) => "unknown".to_owned(),
+            };
+            Some(format!("{} {}: {verdict}", finding.layer, finding.place))
+        };
+        findings.iter().filter_map(line).collect()
+    }
+
+    /// What is said of values over a chart whose template uses each value.
+    fn by_values(old: &str, new: &str, layers: &[&str]) -> Vec<String> {
+        let all = "{{ range $k, $v := .Values }}{{ toYaml $v }}{{ end }}";
+        let [old, new] = [old, new].map(|defaults| chart(defaults, all, ["", ""]));
+        said(&old, &new, layers)
+    }
+
+    #[test]
+    fn a_verdict_compares_both_defaults_with_what_is_over_them() {
+        for (old, new, ours, expected) in [
+            ("a: 1", "a: 1", "a: 2", &[][..]),
+            ("a: 1", "a: 2", "a: 3", &["0 a: hides 1 > 2"]),
+            ("a: 1", "a: 2", "a: 1", &["0 a: hides 1 > 2, copied"]),
+            ("a: 1", "a: 2", "a: 2", &["0 a: newly same"]),
+            ("a: 1", "a: 1", "a: 1", &["0 a: same"]),
+            ("a: 1", "", "a: 2", &["0 a: hides 1 > -"]),
+            ("", "a: 1", "a: 2", &["0 a: appears 1"]),
+            ("", "a: 1", "a: 1", &["0 a: newly same"]),
+            ("", "a: null", "a: 1", &[]),
+            ("a: 1", "a: {b: 1}", "a: 2", &["0 a: other kind"]),
+            ("a: {b: 1}", "a: x", "a: {b: 2}", &["0 a.b: hides 1 > -"]),
+            // A list is one place, a map is not.
+            ("a: [1]", "a: [1, 2]", "a: [3]", &["0 a: hides [1] > [1, 2]"]),
+            ("a: {b: 1}", "a: {b: 1, c: 2}", "a: {d: 3}", &[]),
+            ("a: {b: 1}", "a: {b: 2}", "a: {}", &[]),
+            // The formatting says nothing.
+            ("a: yes", "a: no", "a: true", &["0 a: hides true > false, copied"]),
+            ("a: 'x'", "a: \"x\"", "a: y", &[]),
+            // A null takes the default away.
+            ("a: 1", "a: 2", "a: null", &["0 a: hides 1 > 2"]),
+        ] {
+            assert_eq!(by_values(old, new, &[ours]), expected, "{old} / {new} / {ours}");
+        }
+    }
+
+    #[test]
+    fn a_layer_lies_over_those_before_it() {
+        let both = ["a: 2", "a: 3"];
+        assert_eq!(by_values("a: 1", "a: 4", &both), [""; 0]);
+        assert_eq!(by_values("a: 1", "a: 2", &["b: 1", "a: 2"]), ["1 a: newly same"]);
+        // Without the later layer, the earlier one would show.
+        assert_eq!(by_values("a: 1", "a: 3", &both), [""; 0]);
+        assert_eq!(by_values("a: 1", "a: 1", &["a: 3", "a: 3"]), ["1 a: same"]);
+    }
+
+    #[test]
+    fn what_no_template_reads_is_gone_or_nowhere() {
+        let [old, new] = ["a: {{ .Values.a }} {{ .Values.m.x }}", "a: {{ .Values.b }} {{ .Values.n.m.x }}"]
+            .map(|template| chart("", template, ["", ""]));
+        assert_eq!(said(&old, &new, &["a: 1\nb: 1\nc: 1"]), ["0 a: gone", "0 c: nowhere"]);
+        let [old, new] = [("m: {x: 1}", &old), ("n: {m: {x: 1}}", &new)]
+            .map(|(defaults, _)| chart(defaults, "{{ .Values.m.x }}", ["", ""]));
+        // The default went, and the template still reads the place.
+        assert_eq!(said(&old, &new, &["m: {x: 2}"]), ["0 m.x: hides 1 > -"]);
+        let old = chart("m: {x: 1}", "{{ .Values.m.x }}", ["", ""]);
+        let new = chart("n: {m: {x: 1}}", "{{ .Values.n.m.x }}", ["", ""]);
+        assert_eq!(said(&old, &new, &["m: {x: 2}"]), ["0 m.x: gone to n.m.x"]);
+        // A text of the values is run by `tpl`, so what it names is read.
+        assert_eq!(said(&old, &new, &["m: {x: 2}\nt: '{{ .Values.m.x }}'"]), ["0 m.x: hides 1 > -", "0 t: nowhere"]);
+        assert_eq!(said(&old, &new, &["m: {x: 2}\nt: '{{ .Values | toYaml }}'"]), ["0 m.x: hides 1 > -"]);
+    }
+
+    #[test]
+    fn a_subchart_reads_below_its_alias_and_the_global_values() {
+        let sub = |template| chart("data: {a: 1}\nglobal: {x: 1}", "", ["a: 0\nb: 0", template]);
+        let old = sub("{{ .Values.a }} {{ .Values.b }} {{ .Values.global.x }}");
+        let new = sub("{{ .Values.b }}");
+        assert_eq!(
+            said(&old, &new, &["data: {a: 2, b: 0, c: 1}"]),
+            ["0 data.a: gone", "0 data.b: same", "0 data.c: nowhere"]
+        );
+        assert_eq!(said(&old, &new, &["global: {x: 2}"]), ["0 global.x: gone"]);
+        assert_eq!(old.defaults.to_string(), r#"{"data": {"a": 1, "b": 0}, "global": {"x": 1}}"#);
+    }
+
+    #[test]
+    fn a_chart_whose_files_are_missing_is_unknown() {
+        let files = [("Chart.yaml", "{name: a, dependencies: [{name: db}]}"), ("templates/a.yaml", "{{ .Values.a }}")];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let chart = Chart::read(&files.into()).expect("a chart");
+        assert_eq!(said(&chart, &chart, &["db: {a: 1}\na: 1\nb: 1"]), ["0 db.a: unknown", "0 b: nowhere"]);
+    }
+
+    #[test]
+    fn a_library_lays_its_defaults_below_the_values() {
+        let library =
+            r#"{{ define "all" }}{{ $_ := set . "Values" (merge .Values .Values.common) }}{{ .Values.a }}{{ end }}"#;
+        let chart = |defaults: &str| {
+            let files = [
+                ("Chart.yaml", "{name: a, dependencies: [{name: common}]}"),
+                ("templates/a.yaml", "{{ include \"all\" . }}"),
+                ("charts/common/Chart.yaml", "{name: common, type: library}"),
+                ("charts/common/values.yaml", defaults),
+                ("charts/common/templates/a.tpl", library),
+            ];
+            Chart::read(&files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into()).expect("a chart")
+        };
+        assert_eq!(said(&chart("a: 1"), &chart("a: 2"), &["a: 3\nb: 1"]), ["0 a: hides 1 > 2", "0 b: nowhere"]);
+    }
+
+    #[test]
+    fn a_release_over_itself_changes_nothing() {
+        let chart = chart("a: 1\nm: {x: [1]}", "{{ .Values.a }}{{ toYaml .Values.m }}", ["b: 1", "{{ .Values.b }}"]);
+        let ours = "a: 2\nm: {x: [1], y: 2}\nz: 1\ndata: {b: {c: 1}, d: 1}\nglobal: null";
+        let quiet = |line: &String| line.ends_with(": same") || line.ends_with(": nowhere");
+        assert!(said(&chart, &chart, &[ours, ours]).iter().all(quiet));
+    }
+
+    #[test]
+    fn a_rebase_is_done_once() {
+        let old = chart("m: {x: 1}\na: 1", "{{ .Values.m.x }}{{ .Values.a }}", ["", ""]);
+        let new = chart("o: {m: {x: 1}}\na: 2", "{{ .Values.o.m.x }}{{ .Values.a }}", ["", ""]);
+        let choose = |finding: &Finding| match finding.verdict {
+            Verdict::Gone { moved_to: Some(_) } => Choice::Move,
+            Verdict::NewlySame => Choice::Drop,
+            _ => Choice::Keep,
+        };
+        let run = |old: &Chart, text: &str| {
+            let document = Document::parse(text).expect("YAML");
+            let layers = [Layer::of(document.roots().next().expect("a document"))];
+            let edits = rebase(&layers, &review(old, &new, &layers), choose).expect("edits");
+            edits[0].apply(text, 0..text.len())
+        };
+        let text = run(&old, "# ours\na: 2\nm:\n  # why\n  x:   3 # three\n");
+        assert_eq!(text, "o:\n  m:\n    # why\n    x: 3 # three\n");
+        assert_eq!(run(&new, &text), text);
+    }
+}
