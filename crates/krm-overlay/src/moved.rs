@@ -69,10 +69,10 @@ fn leaves(value: &Value, path: &mut Vec<String>, out: &mut Vec<Vec<String>>) {
 /// `None` if two places have too little in common.
 fn likeness(paths: [&[String]; 2], values: [Option<&Value>; 2]) -> Option<Likeness> {
     let fits = |one: &Value, other: &Value| one.kind() == other.kind() || one.is_null() || other.is_null();
-    if let [Some(one), Some(other)] = values {
-        if !fits(one, other) {
-            return None;
-        }
+    if let [Some(one), Some(other)] = values
+        && !fits(one, other)
+    {
+        return None;
     }
     let is_equal = values[0].is_some() && values[0] == values[1] && values[0].is_some_and(says_much);
     let [old, new] = paths;
