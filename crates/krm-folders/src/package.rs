@@ -90,7 +90,7 @@ impl Package {
 
     /// The place of a record.
     fn place(&self, record: &Record) -> RecordDocument {
-        record.upstream.document(self.place.or_else(|| self.kptfile.as_ref().map(|_| RecordDocument::Kptfile)))
+        record.document(self.place.or_else(|| self.kptfile.as_ref().map(|_| RecordDocument::Kptfile)))
     }
 
     /// Prepares the sides of a merge: nothing of the record is merged, and the folders in `own`, which have an upstream of their own, take no
@@ -106,7 +106,10 @@ impl Package {
         dest: &mut Side,
         own: &[String],
     ) -> Result<()> {
-        [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(own));
+        [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| {
+            side.leave_out_of_package(own);
+            self.leave_out_values(side);
+        });
         for side in [&mut *original, &mut *updated] {
             check_kptfiles(side)?;
             without_records(side, dest);
@@ -140,10 +143,17 @@ impl Package {
         self.selection.part_of_package(dest);
         release.leave_out_of_package(&own);
         for side in [&mut *release, &mut *dest] {
+            self.leave_out_values(side);
             // Its record and its name are the package's own, and kpt writes both.
             side.files.retain(|held| held.path != KPTFILE);
         }
         Ok(())
+    }
+
+    /// Leaves out the values with which helm makes the releases, for they are the package's own.
+    fn leave_out_values(&self, side: &mut Side) {
+        let render = self.record.as_ref().and_then(|record| record.render.as_ref());
+        side.files.retain(|held| !render.is_some_and(|render| render.reads(&held.path)));
     }
 
     /// Adds the record to the changes of a merge, and what the package takes of upstream from now on, if `paths` are given.
@@ -197,8 +207,9 @@ impl Package {
 
     /// Whether nothing of a release is here yet. Files without resources may be what a command reads.
     pub fn is_bare(&self, dest: &Side) -> bool {
-        let upstream = self.record.as_ref().map(|record| &record.upstream);
-        let is_read = |held: &Held| matches!(upstream, Some(Upstream::Run { .. })) && held.document().is_none();
+        let record = self.record.as_ref();
+        let is_made = record.is_some_and(|it| it.render.is_some() || matches!(it.upstream, Upstream::Run { .. }));
+        let is_read = |held: &Held| is_made && held.document().is_none();
         dest.files.iter().all(|held| [KPTFILE, RULES].contains(&held.path.as_str()) || is_read(held))
     }
 }

@@ -20,11 +20,17 @@ use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
 use crate::selection::PATHS;
 
+mod render;
+
+pub use render::{RENDER, Render, is_of_package};
+
 /// Where a package comes from, and which release it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Where it comes from.
     pub upstream: Upstream,
+    /// How helm makes the release of a chart; `None` if the release is the files of upstream.
+    pub render: Option<Render>,
     /// The release that it has; `None` if it has none yet.
     pub lock: Option<Lock>,
 }
@@ -43,14 +49,6 @@ pub enum Upstream {
     },
 }
 
-impl Upstream {
-    /// The document for its record. A Kptfile can say git alone. `wanted` is the document that the package has for records.
-    pub fn document(&self, wanted: Option<RecordDocument>) -> RecordDocument {
-        let is_git = matches!(self, Self::Releases(address) if address.repo.is_git());
-        wanted.filter(|_| is_git).unwrap_or(RecordDocument::Rules)
-    }
-}
-
 /// The release that a package has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
@@ -60,6 +58,8 @@ pub struct Lock {
     pub exact: String,
     /// Where it comes from, which may be another place than that of the next release; `None` for a command.
     pub address: Option<ReleaseAddress>,
+    /// The SHA-256 of what helm made of the chart, if helm made the release.
+    pub rendered: Option<String>,
 }
 
 impl Lock {
@@ -103,8 +103,15 @@ impl Record {
     /// The record of a package that gets a state of a directory. `wish` says what the package wants: this state, or a range that it is in.
     pub fn of_release(wish: &ReleaseAddress, state: &State) -> Self {
         let locked = Some(ReleaseAddress { reference: Some(state.reference.clone()), ..wish.clone() });
-        let lock = Lock { reference: state.reference.clone(), exact: state.commit.clone(), address: locked };
-        Self { upstream: Upstream::Releases(wish.clone()), lock: Some(lock) }
+        let (reference, exact) = (state.reference.clone(), state.commit.clone());
+        let lock = Lock { reference, exact, address: locked, rendered: None };
+        Self { upstream: Upstream::Releases(wish.clone()), render: None, lock: Some(lock) }
+    }
+
+    /// The document for it. A Kptfile can say git alone. `wanted` is the document that the package has for records.
+    pub fn document(&self, wanted: Option<RecordDocument>) -> RecordDocument {
+        let is_git = matches!(&self.upstream, Upstream::Releases(address) if address.repo.is_git());
+        wanted.filter(|_| is_git && self.render.is_none()).unwrap_or(RecordDocument::Rules)
     }
 
     /// Reads the record in a document; `None` if there is none. `name` is the name of the file.
@@ -117,13 +124,19 @@ impl Record {
             return Ok(None);
         };
         let lock = parent.and_then(|parent| parent.get(LOCK)).filter(|node| !node.is_null());
-        let read = || Ok(Self { upstream: of_upstream(upstream, place)?, lock: lock.map(of_lock).transpose()? });
+        let read = || {
+            let lock = lock.map(|lock| of_lock(lock, place)).transpose()?;
+            Ok(Self { upstream: of_upstream(upstream, place)?, render: of_render(upstream, place)?, lock })
+        };
         read().map(Some).map_err(|fault: RecordFault| anyhow!("{name}:{}: {:#}", fault.at, fault.why))
     }
 
     /// The fields as YAML. `strategy` is the line with kpt's strategy, if it is missing.
     fn yaml(&self, strategy: &str) -> String {
-        let Self { upstream, lock } = self;
+        let Self { upstream, render, lock } = self;
+        let render = render.as_ref().map_or_else(String::new, Render::yaml);
+        let rendered = lock.as_ref().and_then(|lock| lock.rendered.as_deref());
+        let rendered = rendered.map(|hash| format!("  {RENDER}:\n    sha256: {}\n", exact(hash))).unwrap_or_default();
         let address = match upstream {
             Upstream::Run { run, reference } => {
                 let run: Vec<String> =
@@ -139,10 +152,10 @@ impl Record {
         };
         if !address.repo.is_git() {
             let wish = address.reference.as_deref().unwrap_or_default();
-            let mut yaml = format!("{UPSTREAM}:\n{}", source_yaml(address, wish));
-            if let Some(Lock { reference, exact, address: locked }) = lock {
+            let mut yaml = format!("{UPSTREAM}:\n{}{render}", source_yaml(address, wish));
+            if let Some(Lock { reference, exact, address: locked, .. }) = lock {
                 let source = source_yaml(locked.as_ref().unwrap_or(address), reference);
-                yaml.push_str(&format!("{LOCK}:\n{source}    digest: {DIGEST}{exact}\n"));
+                yaml.push_str(&format!("{LOCK}:\n{source}    digest: {DIGEST}{exact}\n{rendered}"));
             }
             return yaml;
         }
@@ -153,9 +166,10 @@ impl Record {
         };
         let mut yaml = format!("{UPSTREAM}:\n{}", git(address, address.reference.as_deref().unwrap_or_default()));
         yaml.push_str(strategy);
+        yaml.push_str(&render);
         if let Some(lock) = lock {
             let git = git(lock.address.as_ref().unwrap_or(address), &lock.reference);
-            yaml.push_str(&format!("{LOCK}:\n{git}    commit: {}\n", exact(&lock.exact)));
+            yaml.push_str(&format!("{LOCK}:\n{git}    commit: {}\n{rendered}", exact(&lock.exact)));
         }
         yaml
     }
@@ -191,6 +205,7 @@ fn exact(text: &str) -> String {
 }
 
 /// A wrong field of a record, with its place.
+#[derive(Debug)]
 struct RecordFault {
     at: krm_yaml::Position,
     why: anyhow::Error,
@@ -261,8 +276,29 @@ fn of_git(node: NodeRef<'_>) -> Result<ReleaseAddress, RecordFault> {
     address.map_err(|why| RecordFault { at: node.position(), why })
 }
 
-fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
+/// How helm makes the release, which only `.krm-merge.yaml` can say, and only of what has releases.
+fn of_render(upstream: NodeRef<'_>, place: RecordDocument) -> Result<Option<Render>, RecordFault> {
+    if place != RecordDocument::Rules {
+        return Ok(None);
+    }
+    let render = Render::read(upstream)?;
+    let is_file = source(upstream) == Some("http");
+    if render.is_some() && (upstream.get("run").is_some() || is_file) {
+        let why = anyhow!(
+            "`{UPSTREAM}.{RENDER}` must be beside `chart`, `oci` or `git`, for helm makes the release of a chart"
+        );
+        return Err(RecordFault { at: upstream.position(), why });
+    }
+    Ok(render)
+}
+
+fn of_lock(node: NodeRef<'_>, place: RecordDocument) -> Result<Lock, RecordFault> {
     let fault = |why| RecordFault { at: node.position(), why };
+    let rendered = node.get(RENDER).filter(|render| place == RecordDocument::Rules && !render.is_null());
+    let rendered = rendered.map(|_| text(node, &[RENDER, "sha256"])).transpose()?;
+    if let Some(hash) = rendered.as_deref().filter(|hash| !is_digest(hash)) {
+        return Err(fault(anyhow!("`{LOCK}.{RENDER}.sha256` must be 64 hexadecimal digits, not \"{hash}\"")));
+    }
     if let Some(kind) = source(node) {
         let (address, digest) = (of_source(node, kind)?, text(node, &[kind, "digest"])?);
         let exact = digest.strip_prefix(DIGEST).filter(|digest| is_digest(digest));
@@ -270,7 +306,7 @@ fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
             fault(anyhow!("the digest must be `sha256:` and 64 hexadecimal digits, not \"{digest}\""))
         })?;
         let reference = address.reference.clone().unwrap_or_default();
-        return Ok(Lock { reference, exact: exact.to_owned(), address: Some(address) });
+        return Ok(Lock { reference, exact: exact.to_owned(), address: Some(address), rendered });
     }
     let is_git = node.get("git").is_some();
     let (reference, exact) = match is_git {
@@ -283,7 +319,7 @@ fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
     if !is_commit(&exact) {
         return Err(fault(anyhow!("the commit or hash must be a whole one, not \"{exact}\"")));
     }
-    Ok(Lock { reference, exact, address })
+    Ok(Lock { reference, exact, address, rendered })
 }
 
 /// The text of a document with this record in place of the one that it has. Without a text, it is that of a new `.krm-merge.yaml`.
@@ -320,7 +356,7 @@ pub fn with_record(text: Option<&str>, place: RecordDocument, record: &Record) -
 }
 
 /// The fields that a record of one upstream has, and that of another one has not.
-const OF_SOME: [&str; 9] = ["type", "git", "run", "ref", "sha256", "chart", "oci", "http", "directory"];
+const OF_SOME: [&str; 10] = ["type", "git", "run", "ref", "sha256", "chart", "oci", "http", "directory", RENDER];
 
 /// A patch, as the inside of a map, that removes what is left of another upstream in a record.
 fn leftovers(old: NodeRef<'_>, new: NodeRef<'_>, fields: &[&str]) -> String {
@@ -410,8 +446,9 @@ mod tests {
     fn record(source: &str) -> Record {
         let address = ReleaseAddress::parse(source).expect(source);
         let locked = ReleaseAddress { reference: Some("deploy/v2".to_owned()), ..address.clone() };
-        let lock = Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned(), address: Some(locked) };
-        Record { upstream: Upstream::Releases(address), lock: Some(lock) }
+        let lock =
+            Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned(), address: Some(locked), rendered: None };
+        Record { upstream: Upstream::Releases(address), render: None, lock: Some(lock) }
     }
 
     #[test]
@@ -442,7 +479,8 @@ mod tests {
     fn a_package_without_a_kptfile_has_its_record_beside_its_rules() {
         let record = Record {
             upstream: Upstream::Run { run: vec!["helm".into(), "{ref}".into()], reference: Some("1.10".into()) },
-            lock: Some(Lock { reference: "1.10".into(), exact: COMMIT.into(), address: None }),
+            render: None,
+            lock: Some(Lock { reference: "1.10".into(), exact: COMMIT.into(), address: None, rendered: None }),
         };
         let new = with_record(None, RecordDocument::Rules, &record).expect("written");
         let want = format!(
@@ -461,8 +499,9 @@ mod tests {
         let digest = "0123456789abcdef".repeat(4);
         let of = |wish: ReleaseAddress, reference: &str| {
             let locked = ReleaseAddress { reference: Some(reference.to_owned()), ..wish.clone() };
-            let lock = Lock { reference: reference.to_owned(), exact: digest.clone(), address: Some(locked) };
-            Record { upstream: Upstream::Releases(wish), lock: Some(lock) }
+            let lock =
+                Lock { reference: reference.to_owned(), exact: digest.clone(), address: Some(locked), rendered: None };
+            Record { upstream: Upstream::Releases(wish), render: None, lock: Some(lock) }
         };
         let parse = |text: &str| ReleaseAddress::parse(text).expect(text);
         let chart = ReleaseAddress::of_chart("https://charts.example.com", "web@^1.4").expect("a chart");
@@ -515,6 +554,44 @@ mod tests {
     }
 
     #[test]
+    fn how_helm_makes_the_release_is_recorded() {
+        let digest = "0".repeat(64);
+        let render = "    render:\n      release: web\n      namespace: shop\n      values:\n      - values.yaml\n      - 1.yaml\n      includeCRDs: true\n      kubeVersion: \"1.30\"\n      apiVersions:\n      - a/v1\n";
+        let of_git =
+            "    type: git\n    git:\n      repo: https://example.com/r.git\n      directory: /web\n      ref: v1\n";
+        let commit = COMMIT;
+        for (upstream, lock) in [
+            (
+                "    chart:\n      repo: https://charts.example.com\n      name: web\n      version: 1.0.0\n"
+                    .to_owned(),
+                format!("      digest: sha256:{digest}\n"),
+            ),
+            ("    oci:\n      image: h/web\n      tag: 1.0.0\n".to_owned(), format!("      digest: sha256:{digest}\n")),
+            (of_git.to_owned(), format!("      commit: \"{commit}\"\n")),
+        ] {
+            let text = format!(
+                "{NEW}  upstream:\n{upstream}{render}  upstreamLock:\n{upstream}{lock}    render:\n      sha256: {}\n",
+                "a".repeat(64)
+            );
+            let read = |text: &str| {
+                let document = Document::parse(text.to_owned()).expect("YAML");
+                Record::read(&document, RecordDocument::Rules, "x").expect("valid").expect("a record")
+            };
+            let record = read(&text);
+            let made = record.render.clone().expect("render");
+            assert!(made.reads("values.yaml") && !made.reads("1") && made.include_crds, "{made:?}");
+            assert_eq!(with_record(None, RecordDocument::Rules, &record).expect("written"), text);
+            assert_eq!(record.document(Some(RecordDocument::Kptfile)), RecordDocument::Rules);
+            // Comments stay, and nothing of it is left if the release is the chart's files.
+            let commented = text.replace("release: web\n", "release: web # ours\n");
+            assert_eq!(with_record(Some(&commented), RecordDocument::Rules, &record).expect("written"), commented);
+            let lock = record.lock.clone().map(|lock| Lock { rendered: None, ..lock });
+            let bare = with_record(Some(&text), RecordDocument::Rules, &Record { render: None, lock, ..record });
+            assert!(!bare.expect("written").contains("render"));
+        }
+    }
+
+    #[test]
     fn a_wrong_record_is_an_error_with_its_place() {
         for (text, want) in [
             ("upstream:\n  git:\n    ref: v1\n", "x:2:3: there must be the field `git.repo`"),
@@ -535,6 +612,30 @@ mod tests {
             ("upstream: {chart: {repo: a, name: web, version: 1.0.0}}\n", "x:2:21: the address must begin with"),
             ("upstream: {chart: {name: web, version: 1.0.0}}\n", "there must be the field `chart.repo`"),
             ("upstream: {oci: {image: ../x, tag: a}}\n", "must be `oci://HOST/PATH:TAG`"),
+            ("upstream: {oci: {image: h/x, tag: a}, render: {}}\n", "x:2:49: there must be the field `release`"),
+            ("upstream: {oci: {image: h/x, tag: a}, render: web}\n", "`upstream.render` must be a map"),
+            ("upstream: {oci: {image: h/x, tag: a}, render: {release: a, x: 1}}\n", "only, not \"x\""),
+            (
+                "upstream: {oci: {image: h/x, tag: a}, render: {release: a, values: b}}\n",
+                "`upstream.render.values` must be a list",
+            ),
+            (
+                "upstream: {oci: {image: h/x, tag: a}, render: {release: a, values: [/b]}}\n",
+                "must be paths in the package",
+            ),
+            (
+                "upstream: {oci: {image: h/x, tag: a}, render: {release: a, includeCRDs: 1}}\n",
+                "must be `true` or `false`",
+            ),
+            (
+                "upstream: {http: {url: 'https://h/x'}, render: {release: a}}\n",
+                "must be beside `chart`, `oci` or `git`",
+            ),
+            ("upstream: {run: [sh], render: {release: a}}\n", "must be beside `chart`, `oci` or `git`"),
+            (
+                "upstream: {oci: {image: h/x, tag: a}}\n  upstreamLock: {oci: {image: h/x, tag: a}, render: {sha256: 1}}\n",
+                "`upstreamLock.render.sha256` must be 64 hexadecimal digits",
+            ),
             ("upstream: {http: {url: 'https://h/{ref}'}}\n", "there must be the field `http.ref`"),
             ("upstream: {http: {url: 'https://me:secret@h/x'}}\n", "must not hold a password"),
             (

@@ -1,6 +1,7 @@
 //! A release of upstream, as a side of a merge: the files of a folder of it, without a checkout.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
@@ -16,6 +17,7 @@ use krm_git::store::{Network, Store};
 use krm_git::tree::{self, Raw};
 use krm_job::event::WhyUnread;
 use krm_job::forms::at;
+use krm_names::shown;
 
 use crate::held::{Before, Held};
 use crate::side::{Side, Unread};
@@ -98,6 +100,46 @@ pub fn files_of(store: &Store, address: &ReleaseAddress, state: &State) -> Resul
     match &*found(store, address, state)? {
         AtPath::File(_) => bail!("\"{}\" of \"{}\" must be a directory", address.directory, address.repo),
         AtPath::Folder(entries) => tree::files(store, entries, |_| None),
+    }
+}
+
+/// The files of a release that is a chart, by their paths in it, for helm.
+///
+/// # Errors
+/// The commit or its files cannot be fetched or read; the directory is not there; or what helm would read is a link.
+pub fn chart_files(store: &Store, address: &ReleaseAddress, state: &State) -> Result<BTreeMap<String, Vec<u8>>> {
+    let chart = found(store, address, state)?;
+    let entries: &[Entry] = if let AtPath::Folder(entries) = &*chart { entries } else { &[] };
+    let is_read = |path: &str| {
+        let folder = path.split('/').next().unwrap_or_default();
+        ["templates", "crds", "charts", "Chart.yaml", "values.yaml"].contains(&folder)
+    };
+    let is_link = |entry: &&Entry| matches!(entry.kind, EntryKind::Link | EntryKind::Submodule);
+    if let Some(link) = entries.iter().filter(is_link).find(|entry| is_read(&entry.path)) {
+        let path = shown::name(&link.path);
+        bail!(
+            "a chart that helm renders must have files only, but {path} is a link or a submodule, which is not followed"
+        );
+    }
+    let raw = files_of(store, address, state)?;
+    Ok(raw.into_iter().map(|raw| (raw.path, raw.bytes)).collect())
+}
+
+/// A file of a release, whatever part of it a package takes; `None` if there is none.
+///
+/// # Errors
+/// The release or the file cannot be fetched.
+pub fn file(store: &Store, address: &ReleaseAddress, state: &State, path: &str) -> Result<Option<Vec<u8>>> {
+    let whole = ReleaseAddress { directory: path.to_owned(), ..address.clone() };
+    if let Some(why) = store.fetch(&[state.commit.clone()].into())?.get(&state.commit) {
+        bail!("the {} cannot be fetched: {why}", address.repo.exact(&state.commit));
+    }
+    if tree::find(store, &state.commit, path)?.is_none() {
+        return Ok(None);
+    }
+    match &*found(store, &whole, state)? {
+        AtPath::File(object) => tree::read_file(store, object).map(Some),
+        AtPath::Folder(_) => Ok(None),
     }
 }
 

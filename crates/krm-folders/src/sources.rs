@@ -7,7 +7,11 @@ use krm_git::address::{ReleaseAddress, Repo};
 use krm_git::source::{ReleaseFile, Source};
 
 #[cfg(feature = "releases")]
-pub use asked::{of, packed_chart, settled};
+pub use asked::{of, packed_chart, settled, use_plain_http};
+
+/// Makes the run ask registries without TLS.
+#[cfg(not(feature = "releases"))]
+pub fn use_plain_http() {}
 
 /// Who is asked for the releases; `None` if git is.
 ///
@@ -55,11 +59,20 @@ mod asked {
         upstream: Upstream,
     }
 
+    /// How the run asks registries, if the user says it.
+    static REGISTRIES: OnceLock<Registries> = OnceLock::new();
+
+    /// Makes the run ask registries without TLS.
+    pub fn use_plain_http() {
+        let _ = REGISTRIES.set(Registries::Plain);
+    }
+
     /// The client of the whole run, which keeps connections and what it read.
     fn client() -> Result<&'static Client> {
         static CLIENT: OnceLock<Client> = OnceLock::new();
         if CLIENT.get().is_none() {
-            let _ = CLIENT.set(Client::new(&cache::indexes()?, Registries::default()));
+            let registries = REGISTRIES.get().copied().unwrap_or_default();
+            let _ = CLIENT.set(Client::new(&cache::indexes()?, registries));
         }
         CLIENT.get().context("the client must be there")
     }

@@ -39,12 +39,23 @@ struct OfEach {
     quiet: bool,
 }
 
+// The same for commands that may ask a registry.
+#[derive(Debug, Args)]
+struct OfRegistries {
+    /// Ask OCI registries without TLS, for a registry of your own. One on this machine needs no flag
+    #[arg(long)]
+    plain_http: bool,
+}
+
 /// The command line, with the flags of all commands at each.
 pub fn command() -> clap::Command {
+    const OF_REGISTRIES: [&str; 7] = ["get", "upgrade", "list", "log", "diff", "extract", "three-way"];
     const FOR_PROGRAMS: [&str; 4] = ["completion", "man", "git-driver", "complete"];
     Cli::command().mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let command = command.after_help(manual::of(&name)).mut_args(|arg| of_command(&name, arg));
+        let asks = OF_REGISTRIES.contains(&&*name);
+        let command = if asks { OfRegistries::augment_args(command) } else { command };
         let has_it = command.get_arguments().any(|arg| arg.get_id() == "color");
         match FOR_PROGRAMS.contains(&command.get_name()) {
             true => command,
@@ -189,7 +200,7 @@ pub struct Releases {
 }
 
 /// Who wins, and what counts as a conflict.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Deciding {
     /// Who wins if dest and updated both changed something; each case is reported [default: take-updated]. With `--config`, only
     /// `mark` is allowed
@@ -204,7 +215,7 @@ pub struct Deciding {
 }
 
 /// How lists merge.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Lists {
     /// Whether lists of unknown types merge by their elements' keys [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -277,7 +288,7 @@ pub struct Upgrade {
     pub check: bool,
     /// Put the packages, their records and git's index back as they were before the last run on them, which nobody committed: an upgrade, a
     /// merge `--in-place`, and what `resolve` decided of it. It names what you changed since. With `--dry-run`, it does only that
-    #[arg(long, conflicts_with_all = ["to", "upstream", "from", "check", "offline", "allow_dirty", "allow_exec", "Deciding", "config", "new_elements", "Lists", "max_output", "output", "without_local_config", "stat", "in_place", "exit_code", "conflicts_exit_code"])]
+    #[arg(long, conflicts_with_all = ["to", "upstream", "from", "check", "offline", "allow_dirty", "allow_exec", "helm", "Deciding", "config", "new_elements", "Lists", "max_output", "output", "without_local_config", "stat", "in_place", "exit_code", "conflicts_exit_code"])]
     pub abort: bool,
     #[command(flatten)]
     pub reach: Reach,
@@ -287,6 +298,9 @@ pub struct Upgrade {
     /// Run the commands that packages record as their upstream
     #[arg(long)]
     pub allow_exec: bool,
+    /// Run `helm` to render the charts of packages that record `render`
+    #[arg(long)]
+    pub helm: bool,
     #[command(flatten)]
     pub deciding: Deciding,
     #[command(flatten)]
@@ -401,11 +415,36 @@ pub struct Get {
     #[arg(long, value_name = "PATH")]
     pub path: Vec<String>,
     #[command(flatten)]
+    pub rendering: Rendering,
+    #[command(flatten)]
     pub reach: Reach,
 }
 
+/// How helm makes the release of a chart.
+#[derive(Debug, Args)]
+pub struct Rendering {
+    /// Take what `helm` renders of the chart, as a release of this name, instead of the chart. The package records it
+    #[arg(long, value_name = "RELEASE", conflicts_with = "path")]
+    pub render: Option<String>,
+    /// The namespace of the release
+    #[arg(long, value_name = "NAME", requires = "render")]
+    pub namespace: Option<String>,
+    /// A values file, which is copied into the package. May be given several times
+    #[arg(long, short = 'f', value_name = "FILE", requires = "render")]
+    pub values: Vec<PathBuf>,
+    /// Render the CustomResourceDefinitions in the chart's directory `crds`, too
+    #[arg(long, requires = "render")]
+    pub include_crds: bool,
+    /// The version of Kubernetes that the chart sees [default: the newest one that helm knows]
+    #[arg(long, value_name = "VERSION", requires = "render")]
+    pub kube_version: Option<String>,
+    /// An API version that the chart sees. May be given several times
+    #[arg(long, value_name = "VERSION", requires = "render")]
+    pub api_versions: Vec<String>,
+}
+
 /// The flags that all merges have.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Common {
     /// A file with a functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below, such as the `.krm-merge.yaml` of a
     /// repository. Its paths are paths in dest. The path of `openapi` is relative to the folder of the file and stays inside it
@@ -522,6 +561,9 @@ pub struct Diff {
     /// The release of upstream with which a package is compared [default: the one that it has]
     #[arg(long, value_name = "REF", conflicts_with = "b")]
     pub to: Option<String>,
+    /// Run `helm` to render the chart of a package that records `render`
+    #[arg(long)]
+    pub helm: bool,
     #[command(flatten)]
     pub lists: Lists,
     /// What is printed

@@ -34,7 +34,7 @@ use crate::difference::differences;
 use crate::pairs::{Pair, others, pairs, unnamed};
 use crate::plain::{Kind, Plain, PlainDocument, PlainFile};
 use crate::setting;
-use crate::upgrade;
+use crate::upgrade::{self, MayRender};
 use shown::{Differing, events, markdown};
 
 /// Prints the differences.
@@ -44,7 +44,7 @@ use shown::{Differing, events, markdown};
 pub fn diff(args: &Diff) -> Result<End> {
     let [a, b] = match &args.b {
         Some(b) => given::both_sides(["A", "B"], [&args.a, b])?,
-        None => upgrade::with_release(Path::new(&args.a), args.to.as_deref())?,
+        None => upgrade::with_release(Path::new(&args.a), args.to.as_deref(), MayRender::of_flag(args.helm))?,
     };
     let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
     let config = setting.config()?;

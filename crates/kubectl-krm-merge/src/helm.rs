@@ -1,8 +1,8 @@
 //! `helm`, which renders a chart. A chart is data: what its templates do, helm does, and nothing else runs.
 //!
 //! So the arguments are ours alone. A rendering gets nothing of the user's configuration of helm: no plugins, no repositories, no logins, no
-//! cluster. The chart is written into a temporary folder, and helm runs there, for a bounded time. The values come as texts, for they may be those of another time,
-//! or be inside of another file.
+//! cluster. The chart is written into a temporary folder, and helm runs there, for a bounded time. The values come as texts, for they may be
+//! those of another time, or be inside of another file.
 
 use std::collections::BTreeMap;
 use std::env::{self, consts};
@@ -140,11 +140,6 @@ impl Helm {
         if is_known { Ok(Self { program, version }) } else { Err(HelmError::OtherVersion(version)) }
     }
 
-    /// Its version, such as `v4.1.4`.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// Writes a chart for helm: the files by their paths in the folder of the chart, with `/`.
     ///
     /// # Errors
@@ -163,6 +158,11 @@ impl Helm {
 }
 
 impl ChartOnDisk {
+    /// The version of helm, such as `v4.1.4`.
+    pub fn version(&self) -> &str {
+        &self.helm.version
+    }
+
     /// What helm makes of the chart: YAML documents.
     ///
     /// # Errors

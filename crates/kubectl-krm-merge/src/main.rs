@@ -8,7 +8,6 @@ mod complete;
 mod difference;
 mod explain;
 mod extract;
-#[cfg_attr(not(test), allow(dead_code, reason = "the commands that render charts come next"))]
 mod helm;
 mod likeness;
 mod manual;
@@ -32,6 +31,7 @@ use clap::error::{ContextKind, ContextValue};
 use krm_driver::{driver, history, install, resolve};
 use krm_files::command::{called, is_plugin, program};
 use krm_folders::end::End;
+use krm_folders::sources;
 use krm_job::config::Mode;
 use krm_show::args::Color;
 use krm_words::Word;
@@ -97,6 +97,9 @@ fn try_main() -> Result<End> {
     krm_show::screen::choose(color.copied().unwrap_or(Color::Auto));
     if matches.subcommand().is_some_and(|(_, of)| matches!(of.try_get_one::<bool>("quiet"), Ok(Some(true)))) {
         krm_show::screen::be_quiet();
+    }
+    if matches.subcommand().is_some_and(|(_, of)| matches!(of.try_get_one::<bool>("plain_http"), Ok(Some(true)))) {
+        sources::use_plain_http();
     }
     match asked {
         Command::TwoWay { source, dest, common } => {

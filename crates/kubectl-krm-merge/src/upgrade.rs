@@ -7,16 +7,20 @@ mod abort;
 mod aim;
 mod below;
 pub mod chart;
+mod chart_notes;
 mod committed;
 mod done;
+mod first;
 mod get;
 mod list;
 mod log;
 mod nearest;
 mod one;
+mod outputs;
 mod past;
 mod plan;
 mod produced;
+mod rendered;
 mod sides;
 mod untouched;
 mod volatile;
@@ -52,6 +56,7 @@ pub use log::log;
 use one::one;
 pub use plan::Stores;
 use plan::{Job, Plan, Planned};
+pub use rendered::MayRender;
 pub use sides::with_release;
 
 /// Upgrades packages.
@@ -73,7 +78,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
         // A program that reads a list can do with an empty one.
         check_some(&names, &named)?;
     }
-    let mut stores = Stores::new(args.reach.network());
+    let mut stores = Stores::new(args.reach.network(), MayRender::of_flag(args.helm));
     let mut repositories = Repositories::default();
     let packages: Vec<Result<Planned>> = names
         .iter()

@@ -17,7 +17,7 @@ use krm_yaml::Document;
 
 use super::tree::Tree;
 use crate::upgrade::chart::{address, references};
-use crate::upgrade::{Came, DirectoryAt, Stores, newest};
+use crate::upgrade::{Came, DirectoryAt, MayRender, Stores, newest};
 
 /// The charts of a run.
 pub struct Charts {
@@ -77,7 +77,7 @@ impl Charts {
     /// The charts for the files around a folder.
     pub fn new(folder: &Path, network: Network) -> Self {
         Self {
-            stores: RefCell::new(Stores::new(network)),
+            stores: RefCell::new(Stores::new(network, MayRender::No)),
             folder: folder.to_owned(),
             read: Known::default(),
             newest: Known::default(),

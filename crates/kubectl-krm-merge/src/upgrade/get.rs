@@ -6,12 +6,14 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::command::{argument, own};
 use krm_files::disk::{self, Replacement};
 use krm_files::signals::Signals;
 use krm_files::walk::shown;
+use krm_folders::change::Change;
 use krm_folders::end::End;
 use krm_folders::held::Held;
 use krm_folders::package::KPTFILE;
@@ -30,7 +32,10 @@ use krm_show::screen::{self, Page, Reader};
 use krm_words::{Word, counted};
 use krm_yaml::{plain_or_quoted, shown as escaped};
 
+use super::aim::DirectoryAt;
 use super::chart::{address as address_of, references};
+use super::first::{First, first};
+use super::plan::Release;
 use crate::cli::Get;
 
 /// Copies a release into a new folder.
@@ -43,9 +48,22 @@ pub fn get(args: &Get) -> Result<End> {
     let folder = folder.map_or_else(|| name_of(&given), Ok)?;
     check_new(&folder)?;
     let progress = Progress::begin("fetching");
-    let store = release::open(&given.repo, Path::new("."), args.reach.network())?;
+    let store = Rc::new(release::open(&given.repo, Path::new("."), args.reach.network())?);
     let state = store.state(&given)?;
     progress.measure(store.meter());
+    let wish = store.refs()?.wish(&given, &state);
+    let record = Record::of_release(&ReleaseAddress { repo: given.repo.recorded()?, ..wish }, &state);
+    if let Some(release) = &args.rendering.render {
+        let exact = given.repo.exact(&state.commit);
+        let chart = Release::of(&DirectoryAt { store, address: given }, state);
+        let First { files, record } = first(&args.rendering, release, chart, record, &progress)?;
+        let record = with_record(None, RecordDocument::Rules, &record)?.into_bytes();
+        let record = New { path: RULES.to_owned(), bytes: record, executable: None };
+        let files: Vec<New> = files.into_iter().map(New::of).chain([record]).collect();
+        write(&folder, &files)?;
+        drop(progress);
+        return told(&folder, files.len(), &exact, &["--helm"]);
+    }
     let mut side = release::package(&store, &given, &state, source.clone(), &[])?;
     let selection = Selection::of_paths(&args.path).context("`--path`")?;
     let unfit = selection.fitting_nothing(&[&side]);
@@ -54,8 +72,6 @@ pub fn get(args: &Get) -> Result<End> {
         bail!("{source}: it must have a file that `--path` takes");
     }
     side.leave_out_of_package(&[]);
-    let wish = store.refs()?.wish(&given, &state);
-    let record = Record::of_release(&ReleaseAddress { repo: given.repo.recorded()?, ..wish }, &state);
     let files = files(&side, &folder, &record, &args.path)?;
     write(&folder, &files)?;
     drop(progress);
@@ -65,12 +81,19 @@ pub fn get(args: &Get) -> Result<End> {
     side.links().for_each(|link| {
         screen::tell(Word::Warning, &format!("{link}: not copied, because links and submodules are not followed"))
     });
+    told(&folder, files.len(), &given.repo.exact(&state.commit), &[])
+}
+
+/// Says what was got, and what comes next.
+fn told(folder: &Path, files: usize, exact: &str, flags: &[&str]) -> Result<End> {
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
-    let (name, files) = (shown(&folder), counted(files.len(), "file"));
-    page.line(&format!("got {name} with {files}, at {}", given.repo.exact(&state.commit)));
+    page.line(&format!("got {} with {}, at {exact}", shown(folder), counted(files, "file")));
     page.message(
         Word::Next,
-        &format!("commit it, edit it, and run `{}` for each new release", own(&["upgrade", &argument(&folder)])),
+        &format!(
+            "commit it, edit it, and run `{}` for each new release",
+            own(&[&["upgrade", &argument(folder)], flags].concat())
+        ),
     );
     page.print()?;
     Ok(End::Done)
@@ -173,6 +196,12 @@ struct New {
     executable: Option<bool>,
 }
 
+impl New {
+    fn of(Change { path, new, executable, .. }: Change) -> Self {
+        Self { path, bytes: new.unwrap_or_default(), executable }
+    }
+}
+
 /// The files of the new package.
 fn files(side: &Side, folder: &Path, record: &Record, paths: &[String]) -> Result<Vec<New>> {
     let new = |held: &Held| {
@@ -183,7 +212,7 @@ fn files(side: &Side, folder: &Path, record: &Record, paths: &[String]) -> Resul
         std::path::absolute(folder)?.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut rules = if paths.is_empty() { None } else { Some(with_paths(None, paths)?) };
     let kptfile = files.iter_mut().find(|file| file.path == KPTFILE);
-    let place = record.upstream.document(kptfile.as_ref().map(|_| RecordDocument::Kptfile));
+    let place = record.document(kptfile.as_ref().map(|_| RecordDocument::Kptfile));
     if let Some(kptfile) = kptfile {
         let text = String::from_utf8(kptfile.bytes.clone()).context("the Kptfile of the release must be UTF-8")?;
         // kpt names a package after its folder.

@@ -22,6 +22,7 @@ use serde::Serialize;
 use super::below::{below, check_some};
 use super::check_whole;
 use super::plan::{Plan, Release, Stores};
+use super::rendered::MayRender;
 use super::sides::both;
 use crate::cli::{List, Listed};
 use crate::likeness::likeness;
@@ -48,6 +49,9 @@ struct Row {
     behind: Option<usize>,
     /// How many resources and other files the team changed, if the cache has the release.
     local_changes: Option<usize>,
+    /// Whether helm makes the release of a chart.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    rendered: bool,
     /// Why something is not known.
     error: Option<String>,
 }
@@ -63,9 +67,9 @@ pub fn list(args: &List) -> Result<End> {
     if matches!(args.output, Listed::Table | Listed::Wide) {
         check_some(&folders, &roots)?;
     }
-    let mut stores = Stores::new(args.reach.network());
+    let mut stores = Stores::new(args.reach.network(), MayRender::No);
     // What the team changed is no reason to fetch.
-    let mut cached = Stores::new(Network::Offline);
+    let mut cached = Stores::new(Network::Offline, MayRender::No);
     let mut rows: Vec<Row> = Vec::with_capacity(folders.len());
     for folder in &folders {
         progress.set(|| format!("listing {} of {} packages", rows.len(), folders.len()));
@@ -97,7 +101,8 @@ fn row(folder: &Path, stores: &mut Stores, cached: &mut Stores) -> Row {
 fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) -> Result<()> {
     check_whole(folder)?;
     let package = Package::open(folder)?;
-    let Some(Record { upstream, lock }) = &package.record else { return Ok(()) };
+    let Some(Record { upstream, render, lock }) = &package.record else { return Ok(()) };
+    row.rendered = render.is_some();
     row.commit = lock.as_ref().map(|lock| lock.exact.clone());
     row.has = lock.as_ref().map(|lock| lock.reference.clone());
     match upstream {

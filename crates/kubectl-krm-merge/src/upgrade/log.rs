@@ -17,7 +17,9 @@ use krm_words::counted;
 use serde_json::json;
 
 use super::aim::DirectoryAt;
+use super::chart_notes::{ChartChange, ChartNotes, notes};
 use super::plan::{Plan, Stores, UpstreamSource};
+use super::rendered::MayRender;
 use crate::cli::{Log, Logged};
 
 /// Prints upstream's commits.
@@ -27,8 +29,8 @@ use crate::cli::{Log, Logged};
 pub fn log(args: &Log) -> Result<End> {
     let progress = Progress::begin("fetching");
     let package = Package::open(&args.package)?;
-    let mut stores = Stores::new(args.reach.network());
-    let plan = Plan::of_record(&package, args.to.as_deref(), &mut stores)?;
+    let mut stores = Stores::new(args.reach.network(), MayRender::No);
+    let plan = Plan::of_log(&package, args.to.as_deref(), &mut stores)?;
     let UpstreamSource::Directory(at) = &plan.to.source else {
         bail!("{}: upstream must have releases that can be listed", package.name)
     };
@@ -41,8 +43,10 @@ pub fn log(args: &Log) -> Result<End> {
     let (from, to) = (&from, &plan.to.state);
     if !at.address.repo.is_git() {
         let found = releases(at, [from, to])?;
+        // The release that the package has says which version of the program it has.
+        let said = notes(at, &[found.as_slice(), std::slice::from_ref(from)].concat());
         drop(progress);
-        return print_releases(args.output, &package.name, [from, to], &found);
+        return print_releases(args.output, &package.name, [from, to], &found, &said);
     }
     let span = Span { from: &from.commit, to: &to.commit, directory: &at.address.directory };
     let found = commits_of(&at.store, span)?;
@@ -88,22 +92,52 @@ fn releases(at: &DirectoryAt, [from, to]: [&State; 2]) -> Result<Vec<State>> {
     Ok(all.into_iter().rev().map(|(_, state)| state).collect())
 }
 
-fn print_releases(output: Logged, package: &str, [from, to]: [&State; 2], found: &[State]) -> Result<End> {
+fn print_releases(
+    output: Logged,
+    package: &str,
+    [from, to]: [&State; 2],
+    found: &[State],
+    said: &[ChartNotes],
+) -> Result<End> {
     let (from, to, count) = (&from.name, &to.name, counted(found.len(), "release"));
+    let of = |name: &str| said.iter().find(|notes| notes.release == name);
+    let app = |name: &str| of(name).and_then(|notes| notes.app_version.as_deref());
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     match output {
         Logged::Text => {
             page.line(&format!("{package}: {from} to {to}, {count}"));
-            found.iter().for_each(|release| page.line(&release.name));
+            for State { name, .. } in found {
+                page.line(&app(name).map_or_else(|| name.clone(), |app| format!("{name} (appVersion {app})")));
+                for ChartChange { kind, description } in of(name).iter().flat_map(|notes| &notes.changes) {
+                    let kind = kind.as_ref().map_or_else(String::new, |kind| format!("{kind}: "));
+                    page.line(&format!("  {kind}{description}"));
+                }
+            }
         }
+        // As of commits: what a chart says may name people and issues.
         Logged::Markdown => {
-            let lines: String = found.iter().map(|release| format!("* {}\n", code(&release.name))).collect();
-            let gap = if found.is_empty() { "" } else { "\n" };
-            page.data(&format!("{} to {}, {count}\n{gap}{lines}", code(from), code(to)));
+            let mut text = format!("{} to {}, {count}", code(from), code(to));
+            match (app(from), app(to)) {
+                (Some(old), Some(new)) if old != new => {
+                    text.push_str(&format!("; <code>appVersion</code> {} to {}", code(old), code(new)));
+                }
+                (_, Some(same)) => text.push_str(&format!("; <code>appVersion</code> {}", code(same))),
+                (_, None) => {}
+            }
+            text.push_str(if found.is_empty() { "\n" } else { "\n\n" });
+            for State { name, .. } in found {
+                let app = app(name).map_or_else(String::new, |app| format!(", <code>appVersion</code> {}", code(app)));
+                text.push_str(&format!("* {}{app}\n", code(name)));
+                for ChartChange { kind, description } in of(name).iter().flat_map(|notes| &notes.changes) {
+                    let kind = kind.as_ref().map_or_else(String::new, |kind| format!("{}: ", code(kind)));
+                    text.push_str(&format!("  * {kind}{}\n", code(description)));
+                }
+            }
+            page.data(&text);
         }
         Logged::Json => {
             let names: Vec<&str> = found.iter().map(|release| release.name.as_str()).collect();
-            let all = json!({ "package": package, "from": from, "to": to, "releases": names });
+            let all = json!({ "package": package, "from": from, "to": to, "releases": names, "charts": said });
             page.data(&indented(&all.to_string()));
         }
     }

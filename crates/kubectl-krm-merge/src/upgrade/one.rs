@@ -108,7 +108,11 @@ fn merged(
         }
     }
     package.part(&plan.record, &mut original, &mut updated, dest, &own)?;
-    let changes = if args.check { likeness(&original, dest)?.changed() } else { 0 };
+    let changes = match &plan.from {
+        _ if !args.check => 0,
+        Some(from) if from.folder().is_none() => likeness(&from.side_beside(dest)?, dest)?.changed(),
+        _ => likeness(&original, dest)?.changed(),
+    };
     let mut setting = setting::of_upgrade(&args.deciding, common)?;
     setting.given = vec![(Role::Original, vec![original]), (Role::Updated, vec![updated])];
     setting.use_rules_of(dest)?;
@@ -151,15 +155,15 @@ struct Apart {
 }
 
 impl Apart {
-    /// What the user should know of it, and of the values that the package keeps because its command makes them anew.
+    /// What the user should know of it, and of the values that the package keeps because its command or chart makes them anew.
     fn told(&self, package: &Package, plan: &Plan) -> Vec<Message> {
         let name = &package.name;
         let more = |rest: &[String]| if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let mut told = Vec::new();
         if let Some((first, rest)) = plan.kept_places().split_first() {
-            let more = more(rest);
+            let (more, maker) = (more(rest), plan.to.maker());
             told.push(Word::Info.says(format!(
-                "{name}: its command makes {first}{more} anew at each rendering, so the package keeps its own"
+                "{name}: {maker} makes {first}{more} anew at each rendering, so the package keeps its own"
             )));
         }
         if let (Some((first, rest)), Some(from)) = (self.missing.split_first(), &plan.from) {

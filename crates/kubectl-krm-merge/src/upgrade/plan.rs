@@ -11,7 +11,7 @@ use krm_files::command::called;
 use krm_files::errors;
 use krm_folders::held::Before;
 use krm_folders::package::Package;
-use krm_folders::record::{Lock, Record, Upstream};
+use krm_folders::record::{Lock, Record, Render, Upstream};
 use krm_folders::release;
 use krm_folders::side::Side;
 use krm_folders::sources;
@@ -25,12 +25,14 @@ use krm_yaml::shown;
 
 use super::aim::{Aim, Came, DirectoryAt, Next, newest, next};
 use super::produced::Producer;
+use super::rendered::{ChartAt, MayRender, Renderer};
 use crate::cli::Upgrade;
 
 /// The repositories of a run, each opened once.
 #[derive(Debug)]
 pub struct Stores {
     network: Network,
+    may_render: MayRender,
     open: BTreeMap<(Repo, Option<PathBuf>), Rc<Store>>,
 }
 
@@ -63,13 +65,15 @@ pub struct Release {
 pub enum UpstreamSource {
     /// A directory of what has releases.
     Directory(DirectoryAt),
+    /// A chart that helm renders.
+    Rendered { chart: ChartAt, by: Rc<Renderer> },
     /// A command.
     Run(Rc<Producer>),
 }
 
 impl Stores {
-    pub fn new(network: Network) -> Self {
-        Self { network, open: BTreeMap::new() }
+    pub fn new(network: Network, may_render: MayRender) -> Self {
+        Self { network, may_render, open: BTreeMap::new() }
     }
 
     /// The store of a repository, for a package at a folder.
@@ -100,6 +104,7 @@ impl Plan {
             from: args.from.as_deref(),
             to: args.to.as_deref(),
             lock: recorded.and_then(|record| record.lock.as_ref()),
+            render: recorded.and_then(|record| record.render.as_ref()),
             digests: Digests::Asked,
         };
         match (given, recorded.map(|record| &record.upstream)) {
@@ -108,7 +113,10 @@ impl Plan {
                 let to = args.to.clone().or_else(|| address.reference.clone());
                 Self::of_address(package, &address, Asked { to: to.as_deref(), ..asked }, stores)
             }
-            (None, Some(Upstream::Releases(address))) => Self::of_address(package, address, asked, stores),
+            (None, Some(Upstream::Releases(address))) => {
+                check_as_made(package, asked.from)?;
+                Self::of_address(package, address, asked, stores)
+            }
             (None, Some(Upstream::Run { run, .. })) if !args.allow_exec => {
                 let program = shown::line(run.first().map_or("", String::as_str)).into_owned();
                 bail!(
@@ -125,6 +133,8 @@ impl Plan {
     }
 
     fn of_address(package: &Package, address: &ReleaseAddress, asked: Asked<'_>, stores: &mut Stores) -> Result<Self> {
+        // Nothing is fetched for an upgrade that may not be.
+        asked.render.map_or(Ok(()), |_| stores.may_render.check())?;
         let store = stores.get(&address.repo, &package.root)?;
         let mut warnings = Vec::new();
         let had = had_at(package, address, asked.lock, stores)?;
@@ -148,14 +158,33 @@ impl Plan {
             next(&here, from.as_ref().map(|state| Came { state, at }))?
         };
         let to = asked.digests.of(&store, to)?;
-        Ok(Self {
+        let plan = Self {
             record: Record::of_release(&store.refs()?.wish(&here.address, &to), &to),
             from: from.map(|state| Release::of(&had, state)),
             to: Release::of(&here, to),
             aim,
             behind,
             warnings,
-        })
+        };
+        match asked.render {
+            Some(render) => plan.rendered(render, Renderer::new(render, &package.root, stores.may_render), asked),
+            None => Ok(plan),
+        }
+    }
+
+    /// The same with what helm makes of the charts.
+    fn rendered(self, render: &Render, renderer: Renderer, asked: Asked<'_>) -> Result<Self> {
+        let by = Rc::new(renderer);
+        let Self { from, to, mut record, .. } = self;
+        // The volatile values that the package has come first, for two releases may be equal but for them.
+        let lock = asked.lock.filter(|_| asked.from.is_none());
+        let from = from.map(|from| from.rendered(&by, lock)).transpose()?;
+        let to = to.rendered(&by, None)?;
+        record.render = Some(render.clone());
+        if let Some(lock) = &mut record.lock {
+            lock.rendered = Some(to.state.commit.clone());
+        }
+        Ok(Self { from, to, record, ..self })
     }
 
     fn of_run(command: Producer, reference: Option<&str>, asked: Asked<'_>, args: &Upgrade) -> Result<Self> {
@@ -187,10 +216,10 @@ impl Plan {
             }
         };
         let upstream = Upstream::Run { run: command.words().to_vec(), reference: Some(name.to_owned()) };
-        let lock = Some(Lock { reference: name.to_owned(), exact: to.commit.clone(), address: None });
+        let lock = Some(Lock { reference: name.to_owned(), exact: to.commit.clone(), address: None, rendered: None });
         let source = UpstreamSource::Run(Rc::new(command));
         let release = |state| Release { state, source: source.clone() };
-        let record = Record { upstream, lock };
+        let record = Record { upstream, render: None, lock };
         Ok(Self { from: from.map(release), to: release(to), aim, behind: 0, record, warnings: Vec::new() })
     }
 
@@ -199,17 +228,28 @@ impl Plan {
     /// # Errors
     /// The package records no upstream with releases, or there is no such release.
     pub fn of_record(package: &Package, to: Option<&str>, stores: &mut Stores) -> Result<Self> {
-        let (address, lock) = recorded(package)?;
-        Self::of_address(package, address, Asked { from: None, to, lock, digests: Digests::Asked }, stores)
+        let Recorded { address, lock, render } = recorded(package)?;
+        Self::of_address(package, address, Asked { from: None, to, lock, render, digests: Digests::Asked }, stores)
     }
 
-    /// The same for who only wants to know which release it is: nobody is asked for its digest.
+    /// The same for who asks for the history of what comes from upstream: a chart is not rendered.
+    ///
+    /// # Errors
+    /// The errors of [`Plan::of_record`].
+    pub fn of_log(package: &Package, to: Option<&str>, stores: &mut Stores) -> Result<Self> {
+        let Recorded { address, lock, .. } = recorded(package)?;
+        let asked = Asked { from: None, to, lock, render: None, digests: Digests::Asked };
+        Self::of_address(package, address, asked, stores)
+    }
+
+    /// The same for who only wants to know which release it is: nobody is asked for its digest, either.
     ///
     /// # Errors
     /// The errors of [`Plan::of_record`].
     pub fn of_list(package: &Package, stores: &mut Stores) -> Result<Self> {
-        let (address, lock) = recorded(package)?;
-        Self::of_address(package, address, Asked { from: None, to: None, lock, digests: Digests::AsListed }, stores)
+        let Recorded { address, lock, .. } = recorded(package)?;
+        let asked = Asked { from: None, to: None, lock, render: None, digests: Digests::AsListed };
+        Self::of_address(package, address, asked, stores)
     }
 
     /// The newest release that could come after the one that the package has, whatever its record wants; `None` if the plan is that.
@@ -217,11 +257,9 @@ impl Plan {
     /// # Errors
     /// There is no release.
     pub fn newest(&self) -> Result<Option<Next>> {
-        let (Aim::Named, UpstreamSource::Directory(at)) = (self.aim, &self.to.source) else { return Ok(None) };
-        let came = self.from.as_ref().and_then(|from| match &from.source {
-            UpstreamSource::Directory(had) => Some(Came { state: &from.state, at: &had.address }),
-            UpstreamSource::Run(_) => None,
-        });
+        let (Aim::Named, Some((at, _))) = (self.aim, self.to.fetched()) else { return Ok(None) };
+        let came = self.from.as_ref().and_then(Release::fetched);
+        let came = came.map(|(had, state)| Came { state, at: &had.address });
         newest(at, came, None).map(Some)
     }
 
@@ -238,28 +276,53 @@ impl Plan {
 }
 
 impl Release {
-    fn of(at: &DirectoryAt, state: State) -> Self {
+    /// A release as upstream has it.
+    pub fn of(at: &DirectoryAt, state: State) -> Self {
         Self { state, source: UpstreamSource::Directory(at.clone()) }
     }
 
-    /// Whether two releases are the same files.
+    /// Whether two releases are the same files, and come from the same place.
     fn is_as(&self, other: &Self) -> bool {
-        let directory = |release: &Self| match &release.source {
-            UpstreamSource::Directory(at) => Some(at.address.directory.clone()),
-            UpstreamSource::Run(_) => None,
-        };
-        self.state.commit == other.state.commit && directory(self) == directory(other)
+        // helm may make the same of two charts, and then the record says which of them it is.
+        let place =
+            |release: &Self| release.fetched().map(|(at, state)| (at.address.directory.clone(), state.commit.clone()));
+        self.state.commit == other.state.commit && place(self) == place(other)
     }
 
     /// Its commit or digest, for messages.
     pub fn exact(&self) -> String {
         match &self.source {
             UpstreamSource::Directory(at) => at.address.repo.exact(&self.state.commit),
-            UpstreamSource::Run(_) => format!("output {}", self.state.commit),
+            UpstreamSource::Rendered { .. } | UpstreamSource::Run(_) => format!("output {}", self.state.commit),
         }
     }
 
-    /// The directory of the repository that it is in, and its commit; `None` for a command.
+    /// What helm makes of it for a new package.
+    ///
+    /// # Errors
+    /// helm refuses the chart or the values.
+    pub fn made_by(self, renderer: Renderer) -> Result<Self> {
+        self.rendered(&Rc::new(renderer), None)
+    }
+
+    /// What helm makes of it. `lock` is that of the package which has it.
+    fn rendered(self, by: &Rc<Renderer>, lock: Option<&Lock>) -> Result<Self> {
+        let UpstreamSource::Directory(at) = self.source else { return Ok(self) };
+        let chart = ChartAt { at, state: self.state };
+        let state = lock.map_or_else(|| by.state(&chart), |lock| by.locked(&chart, lock))?;
+        Ok(Self { state, source: UpstreamSource::Rendered { chart, by: Rc::clone(by) } })
+    }
+
+    /// Where it was fetched, and as which state; `None` for a command.
+    pub fn fetched(&self) -> Option<(&DirectoryAt, &State)> {
+        match &self.source {
+            UpstreamSource::Directory(at) => Some((at, &self.state)),
+            UpstreamSource::Rendered { chart, .. } => Some((&chart.at, &chart.state)),
+            UpstreamSource::Run(_) => None,
+        }
+    }
+
+    /// The directory of the repository that it is in, and its commit; `None` if it is made.
     pub fn folder(&self) -> Option<(&Rc<Store>, PackageFolder<'_>)> {
         let UpstreamSource::Directory(DirectoryAt { store, address }) = &self.source else { return None };
         Some((store, PackageFolder { commit: &self.state.commit, path: &address.directory }))
@@ -275,8 +338,28 @@ impl Release {
                 let named = named(address, &self.state.name);
                 release::package(store, &named, &self.state, named.to_string(), before)
             }
+            UpstreamSource::Rendered { by, .. } => by.side(&self.state, older.map(|older| &older.state)),
             UpstreamSource::Run(command) => command.side(&self.state, older.map(|older| &older.state)),
         }
+    }
+}
+
+impl Release {
+    /// The files of the release, to be compared with a package: what is made anew each time is as in the package.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn side_beside(&self, dest: &Side) -> Result<Side> {
+        match &self.source {
+            UpstreamSource::Directory(_) => self.side(None, &[&dest.files]),
+            UpstreamSource::Rendered { by, .. } => by.outputs().side_beside(by.name(&self.state), &self.state, dest),
+            UpstreamSource::Run(by) => by.outputs().side_beside(by.name(&self.state), &self.state, dest),
+        }
+    }
+
+    /// Who makes the releases, for messages.
+    pub fn maker(&self) -> &'static str {
+        if matches!(self.source, UpstreamSource::Run(_)) { "its command" } else { "its chart" }
     }
 }
 
@@ -286,6 +369,8 @@ struct Asked<'a> {
     from: Option<&'a str>,
     to: Option<&'a str>,
     lock: Option<&'a Lock>,
+    /// How helm makes the releases; `None` also if nobody needs their files.
+    render: Option<&'a Render>,
     digests: Digests,
 }
 
@@ -305,10 +390,42 @@ impl Digests {
     }
 }
 
-/// Where a package says that it comes from, and which release it has.
-fn recorded(package: &Package) -> Result<(&ReleaseAddress, Option<&Lock>)> {
+/// Checks that a package has what its record says: what helm makes of a chart, or the files of the chart. `from` is the release that the user
+/// says it has.
+///
+/// # Errors
+/// Someone added `render` to the record, or removed it.
+fn check_as_made(package: &Package, from: Option<&str>) -> Result<()> {
+    let record = package.record.as_ref();
+    let lock = record.and_then(|record| record.lock.as_ref()).filter(|_| from.is_none());
+    let Some((has, wants)) = lock.zip(record).map(|(lock, record)| (lock.rendered.is_some(), record.render.is_some()))
+    else {
+        return Ok(());
+    };
+    let name = &package.name;
+    match (has, wants) {
+        (false, true) => bail!(
+            "{name}: `render` is in its record, but the package has the files of the chart. Make a new package with `get` and `--render`. If it has what helm makes of the chart, add `--from` with the version"
+        ),
+        (true, false) => bail!(
+            "{name}: `render` is not in its record, but the package has what helm makes of the chart. Put it back, or make a new package with `get`"
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Where a package says that it comes from, which release it has, and how helm makes it.
+struct Recorded<'p> {
+    address: &'p ReleaseAddress,
+    lock: Option<&'p Lock>,
+    render: Option<&'p Render>,
+}
+
+fn recorded(package: &Package) -> Result<Recorded<'_>> {
     match &package.record {
-        Some(Record { upstream: Upstream::Releases(address), lock }) => Ok((address, lock.as_ref())),
+        Some(Record { upstream: Upstream::Releases(address), render, lock }) => {
+            Ok(Recorded { address, lock: lock.as_ref(), render: render.as_ref() })
+        }
         Some(Record { upstream: Upstream::Run { .. }, .. }) => {
             bail!("{}: a command makes this package, so no upstream repository has releases of it", package.name)
         }
@@ -334,10 +451,18 @@ impl Release {
     /// # Errors
     /// The package records no release in git.
     pub fn of_package(package: &Package, stores: &mut Stores) -> Result<Self> {
-        let (address, lock) = recorded(package)?;
+        check_as_made(package, None)?;
+        let Recorded { address, lock, render } = recorded(package)?;
         let at = had_at(package, address, lock, stores)?;
         let lock = lock.with_context(|| format!("{}: it must record which release it has", package.name))?;
-        Ok(Self::of(&at, locked(lock, &at.address)))
+        let release = Self::of(&at, locked(lock, &at.address));
+        match render {
+            Some(render) => {
+                let renderer = Renderer::new(render, &package.root, stores.may_render);
+                release.rendered(&Rc::new(renderer), Some(lock))
+            }
+            None => Ok(release),
+        }
     }
 }
 
@@ -445,10 +570,12 @@ pub fn fetched(store: &Store, folders: &BTreeSet<PackageFolder<'_>>) -> Result<G
 impl Plan {
     /// The places where the package keeps its own values, for its command makes them anew at each rendering.
     pub fn kept_places(&self) -> Vec<String> {
-        match (&self.to.source, &self.from) {
-            (UpstreamSource::Run(command), Some(from)) => command.kept_places(&self.to.state, &from.state),
-            _ => Vec::new(),
-        }
+        let outputs = match &self.to.source {
+            UpstreamSource::Directory(_) => return Vec::new(),
+            UpstreamSource::Rendered { by, .. } => by.outputs(),
+            UpstreamSource::Run(command) => command.outputs(),
+        };
+        self.from.as_ref().map_or_else(Vec::new, |from| outputs.kept_places(&self.to.state, &from.state))
     }
 
     fn folders(&self) -> impl Iterator<Item = (&Rc<Store>, PackageFolder<'_>)> {

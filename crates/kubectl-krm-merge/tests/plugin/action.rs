@@ -6,7 +6,9 @@ use std::process::Command;
 
 use krm_yaml::{Document, NodeRef};
 
+use crate::server::Server;
 use crate::support::{Folder, PLUGIN, Ran, has, map, root};
+use crate::upgrade::registry;
 use crate::upgrade::repository::{Upstream, commit, git};
 
 fn file(path: &str) -> Document<'static> {
@@ -133,6 +135,7 @@ fn the_action_either_upgrades_or_checks() {
         (&[("upgrade", "."), ("config", "rules.yaml")], "`upgrade` must stand without"),
         (&[("upgrade", "."), ("review", "true")], "`review` must stand without"),
         (&[("review", "yes")], "`review` must be `true` or `false`, not "),
+        (&[("upgrade", "."), ("helm", "yes")], "`helm` must be `true` or `false`, not "),
         (&[("upgrade", "."), ("group", "repo\n::debug::x")], "`group` must be `package` or `upstream`, not "),
     ] {
         let ran = check(wrong);
@@ -272,6 +275,71 @@ impl Team {
 
 fn has_all() -> bool {
     ["bash", "git", "jq"].into_iter().all(has)
+}
+
+/// The files of a chart with a ConfigMap.
+fn chart(version: &str) -> Vec<(String, String)> {
+    let about = format!(
+        "apiVersion: v2\nname: web\nversion: {version}\nappVersion: v{version}\nannotations:\n  artifacthub.io/changes: |\n    - kind: added\n      description: what {version} has\n"
+    );
+    [
+        ("Chart.yaml", about),
+        ("values.yaml", format!("x: \"{version}\"\n")),
+        ("templates/c.yaml", map("c", &[("x", "{{ .Values.x }}")])),
+    ]
+    .map(|(path, text)| (path.to_owned(), text))
+    .to_vec()
+}
+
+#[test]
+fn a_request_for_a_chart_has_what_its_releases_say() {
+    if !has_all() {
+        return;
+    }
+    let (team, server) = (Team::new(), Server::new());
+    let all = ["1.0.0", "1.1.0", "1.2.0"].map(|version| (version, chart(version)));
+    server.index(&all.iter().map(|(version, files)| (*version, files.as_slice())).collect::<Vec<_>>());
+    let folder = &team.folder;
+    folder.run(&["get", &server.url(), "web@1.0.0", "clone/charts/files"]).passed();
+    let mut packages = vec!["files"];
+    let registry = (has("helm") && has("docker-registry")).then(|| registry::start(folder, "127.0.0.1"));
+    if let Some(registry) = &registry {
+        for (version, files) in &all {
+            files.iter().for_each(|(path, text)| folder.write(&format!("web/{path}"), text));
+            registry::helm(folder, &["package", "web"]);
+            let to = format!("oci://{}/charts", registry.authority);
+            registry::helm(folder, &["push", &format!("web-{version}.tgz"), &to, "--plain-http"]);
+        }
+        let image = format!("oci://{}/charts/web:1.0.0", registry.authority);
+        folder.run(&["get", &image, "clone/charts/image"]).passed();
+        folder.run(&["get", &server.url(), "web@1.0.0", "clone/charts/rendered", "--render", "web"]).passed();
+        packages.push("image");
+    }
+    team.push();
+    let ran = team.open(&[("upgrade", "charts")]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let left_out = "charts/rendered is left out, because helm renders it, which needs `KRM_MERGE_HELM=true`";
+    assert_eq!(ran.stderr.contains(left_out), registry.is_some(), "{ran:?}");
+    assert!(!folder.path("requests/krm-merge_charts-rendered.json").exists());
+    if registry.is_some() {
+        let ran = team.open(&[("upgrade", "charts"), ("helm", "true")]);
+        assert!(ran.code == Some(0) && !ran.stderr.contains("left out"), "{ran:?}");
+        packages.push("rendered");
+        let text = team.on_server(&["show", "krm-merge/charts-rendered:charts/rendered/configmap_c.yaml"]);
+        assert!(text.contains("1.2.0"), "{text}");
+    }
+    for package in packages {
+        let request = folder.read(&format!("requests/krm-merge_charts-{package}.json"));
+        for part in [
+            &format!("Upgrade charts/{package} from 1.0.0 to 1.2.0"),
+            "<code>appVersion</code> <code>v1.0.0</code> to <code>v1.2.0</code>",
+            "<code>added</code>: <code>what 1.1.0 has</code>",
+            "<code>added</code>: <code>what 1.2.0 has</code>",
+        ] {
+            assert!(request.contains(part), "{part}: {request}");
+        }
+        assert!(!request.contains("what 1.0.0 has"), "{request}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn chart(version: &str, replicas: u8, more: &str) -> Vec<(String, String)> {
 }
 
 /// A repository with three versions of a chart.
-fn three() -> Server {
+pub fn three() -> Server {
     let server = Server::new();
     let [a, b, c] = [chart("1.0.0", 1, ""), chart("1.1.0", 1, "  # more\n"), chart("2.0.0", 2, "  # other\n")];
     server.index(&[("1.0.0", &a), ("2.0.0", &c), ("1.1.0", &b)]);
@@ -77,6 +77,39 @@ fn a_chart_is_upgraded_twice_and_keeps_edits() {
         let told = folder.run(&[&["upgrade", "team/web"][..], if replicas == 1 { &[] } else { to }].concat()).passed();
         assert!(told.contains(&format!("it has {version} already")), "{told}");
     }
+}
+
+#[test]
+fn the_log_has_what_the_releases_of_a_chart_say_of_themselves() {
+    let (folder, server) = (Folder::new(), Server::new());
+    let with = |version: &str, more: &str| {
+        let mut files = chart(version, 1, "");
+        files[0].1.push_str(more);
+        files
+    };
+    let changes =
+        "annotations:\n  artifacthub.io/changes: |\n    - plain\n    - kind: added\n      description: '<b> @you'\n";
+    let [a, b, c] = [
+        with("1.0.0", "appVersion: v7\nannotations: {artifacthub.io/changes: '- old'}\n"),
+        with("1.1.0", &format!("appVersion: v8\n{changes}")),
+        with("1.2.0", "appVersion: v8\n"),
+    ];
+    server.index(&[("1.0.0", &a), ("1.1.0", &b), ("1.2.0", &c)]);
+    folder.run(&["get", &server.url(), "web@1.0.0", "p"]).passed();
+    let told = folder.run(&["log", "p"]).passed();
+    let want =
+        "p: 1.0.0 to 1.2.0, 2 releases\n1.2.0 (appVersion v8)\n1.1.0 (appVersion v8)\n  plain\n  added: <b> @you\n";
+    assert_eq!(told, want);
+    let told = folder.run(&["log", "p", "-o", "markdown"]).passed();
+    let app = "<code>appVersion</code>";
+    let want = format!(
+        "<code>1.0.0</code> to <code>1.2.0</code>, 2 releases; {app} <code>v7</code> to <code>v8</code>\n\n* <code>1.2.0</code>, {app} <code>v8</code>\n* <code>1.1.0</code>, {app} <code>v8</code>\n  * <code>plain</code>\n  * <code>added</code>: <code>&lt;b&gt; @you</code>\n"
+    );
+    assert_eq!(told, want);
+    let told = folder.run(&["log", "p", "-o", "json"]).passed();
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["charts"][1]["changes"][1]["kind"], "added", "{told}");
+    assert_eq!(told["releases"], serde_json::json!(["1.2.0", "1.1.0"]));
 }
 
 #[test]
