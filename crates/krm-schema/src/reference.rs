@@ -362,10 +362,13 @@ fn anywhere<'t, 'a>(
     if !view.is_map() {
         return;
     }
-    for way in WAYS.iter().filter(|way| way.of.is_empty()) {
+    let fields = view.fields();
+    // Most maps have the first field of no way, which shows without a look-up for each.
+    let is_here = |way: &&Way| fields.iter().any(|(name, _)| name == way.at.first().unwrap_or(&way.name));
+    for way in WAYS.iter().filter(|way| way.of.is_empty()).filter(is_here) {
         walk(view, way.at, path, &mut |map, path| visit(way, map, path));
     }
-    let below = view.fields().into_iter().filter(|(name, child)| *name != "metadata" && child.is_container());
+    let below = fields.into_iter().filter(|(name, child)| *name != "metadata" && child.is_container());
     for (name, child) in below {
         path.push(ChildId::Field(name).step(&By::Field), None);
         anywhere(child, path, visit);
