@@ -10,8 +10,8 @@ use krm_tree::sides::Sides;
 use krm_tree::splice::{self, Lines, Unwritable};
 use krm_tree::tree::{Branch, Entry, Key, Tree, View};
 use krm_yaml::{
-    Chomping, Edit, Kind, NodeRef, Place, TextEdits, below_all, ends_line, gap_above, same_lines, split_after_feeds,
-    without_break,
+    Chomping, Edit, Kind, NodeRef, Place, Style, TextEdits, below_all, ends_line, gap_above, same_lines,
+    split_after_feeds, without_break,
 };
 
 use crate::resource::Resource;
@@ -48,6 +48,11 @@ pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &
 /// Whether two resources have the same lines except for the annotations of the host; `None` if one is not on lines of its own.
 fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<bool> {
     let (of_a, of_b) = of_both(a, b)?;
+    if let (Some(a), Some(b)) = (around_host_values(&of_a, a), around_host_values(&of_b, b))
+        && a == b
+    {
+        return Some(true);
+    }
     // Nothing needs to be printed if both have the same layout and the host's lines can be removed.
     if of_a.column == of_b.column
         && of_a.dash.is_some() == of_b.dash.is_some()
@@ -204,6 +209,27 @@ fn of_both<'d>(a: NodeRef<'d>, b: NodeRef<'d>) -> Option<(Lines<'d>, Lines<'d>)>
         (of_a.range, of_b.range) = (top(a)..below_all(a), top(b)..below_all(b));
     }
     Some((of_a, of_b))
+}
+
+/// The lines without the values of the host's annotations; `None` if one of these annotations may share its line with something else. Texts
+/// with the same of these are the same without the annotations, too, and to find out takes less.
+fn around_host_values<'d>(lines: &Lines<'d>, root: NodeRef<'_>) -> Option<Vec<&'d str>> {
+    let source = lines.doc.source();
+    let annotations = root.at(&["metadata", "annotations"]);
+    if annotations.is_some_and(|annotations| annotations.style() != Style::Block) {
+        return None;
+    }
+    let (mut parts, mut at) = (Vec::new(), lines.range.start);
+    let all = annotations.into_iter().flat_map(NodeRef::entries);
+    for (_, value) in all.filter(|(key, _)| is_transport(key.string())) {
+        if matches!(value.style(), Style::Block | Style::Literal | Style::Folded) {
+            return None;
+        }
+        parts.push(source.get(at..value.start())?);
+        at = value.end();
+    }
+    parts.push(source.get(at..lines.range.end)?);
+    Some(parts)
 }
 
 /// The lines without the host's annotations; `None` if one of these annotations shares its line with something else.
