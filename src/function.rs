@@ -65,7 +65,9 @@ fn write<'s>(
 ) -> Output<Edited<'s>> {
     results = results.into_iter().map(|result| in_file(list, result)).collect();
     results::finish(&mut results);
-    let merged = if Verdict::of(&results) == Verdict::Passed { merged } else { Written::default() };
+    let mut merged = if Verdict::of(&results) == Verdict::Passed { merged } else { Written::default() };
+    // Nobody looks at the merged trees any more, and they take memory.
+    merged.effects = Vec::new();
     match written(stdin, list, merged, &results, limit) {
         Ok(stdout) => Output::of(stdout, &results),
         Err(error) => {

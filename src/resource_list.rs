@@ -151,25 +151,25 @@ impl<'a> ResourceList<'a> {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
         let budget = Budget::new(limit);
-        // A YAML library writes the results, because they are the program's own text. Most come below all else as they are. Elsewhere they are
-        // spliced in like a user's text.
-        let of_results = match results {
+        let text = match results {
             [] => None,
-            results => Some(Document::parse(crate::results::to_yaml(results, |_| None, &budget)?).map_err(in_stdin)?),
+            results => Some(crate::results::to_yaml(results, |_| None, &budget)?),
         };
+        let of_results = text.as_deref().map(Document::parse).transpose().map_err(in_stdin)?;
         let is_usual = |document: &Document<'_>| document.is_simple() && splice::has_usual_layout(self.root, &budget);
         let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };
-        let budget = Budget::new(limit);
-        let below = of_results.as_ref().filter(|_| layout == Layout::Value && self.ends_with_a_field());
-        let below = below.map(|document| {
-            let end = self.root.document().source().len();
-            Edit { range: end..end, text: budget.paid(document.source().len(), || document.source().to_owned()) }
-        });
-        let of_results = of_results.as_ref().filter(|_| below.is_none()).and_then(|document| document.roots().next());
-        let tree = self.tree(gone, added, of_results, layout);
-        let edits = TextEdits::default().union(edits).map_err(Unwritable::from)?;
-        let edits = splice::edits_around(self.root, &tree, edits, &budget)?;
-        Ok(edits.union(below.map(TextEdits::from)).map_err(Unwritable::from)?)
+        let (budget, edits) = (Budget::new(limit), TextEdits::default().union(edits).map_err(Unwritable::from)?);
+        // Most results come below all else as they are. Elsewhere they are spliced in like a user's text.
+        if layout == Layout::Value && self.ends_with_a_field() {
+            // It takes more memory than its text.
+            drop(of_results);
+            let (end, text) = (self.root.document().source().len(), text.unwrap_or_default());
+            budget.take(text.len());
+            let edits = splice::edits_around(self.root, &self.tree(gone, added, None, layout), edits, &budget)?;
+            return Ok(edits.union([Edit { range: end..end, text }.into()]).map_err(Unwritable::from)?);
+        }
+        let of_results = of_results.as_ref().and_then(|document| document.roots().next());
+        Ok(splice::edits_around(self.root, &self.tree(gone, added, of_results, layout), edits, &budget)?)
     }
 
     /// Whether one more field can be written at the end of the text, and `results` is none of the fields there.

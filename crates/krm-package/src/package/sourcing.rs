@@ -243,8 +243,10 @@ impl<'r, 'a> Sourcing<'r, 'a> {
 
     /// The merge. What has no source stays.
     pub fn finish(self) -> Merged<'r, 'a> {
-        let resources = self.slots.into_iter().map(Slot::merged).collect();
-        Merged::of_resources(self.dest, resources, self.rules)
+        let Self { dest, rules, slots, by_identity } = self;
+        // It takes as much memory as the resources.
+        drop(by_identity);
+        Merged::of_resources(dest, slots.into_iter().map(Slot::merged).collect(), rules)
     }
 }
 
