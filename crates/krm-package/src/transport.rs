@@ -48,8 +48,13 @@ pub fn with_path<'a>(tree: Tree<'a>, path: Cow<'a, str>, number: Option<u64>) ->
                 entries
             });
         } else {
-            change(metadata, &id, |annotations| {
-                inside(annotations, |annotations| marks.drain(..).for_each(|mark| annotations.push(mark)))
+            let like = metadata.like;
+            change(metadata, &id, |annotations| match annotations {
+                // Templates leave a null where they have no annotations.
+                Tree::Node(node) if node.resolve().is_null() => {
+                    Tree::Branch(Box::new(Branch::with(like, By::Field, std::mem::take(&mut marks))))
+                }
+                own => inside(own, |annotations| marks.drain(..).for_each(|mark| annotations.push(mark))),
             });
         }
     })

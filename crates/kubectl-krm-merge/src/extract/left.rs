@@ -42,6 +42,8 @@ pub enum WhyLeft {
     Several,
     /// The resource is new, but original has other resources of its identity.
     Another,
+    /// The resource is new, and original holds something else in its file.
+    Taken,
     /// The resource has no identity.
     Nobody,
     /// A file holds no resources.
@@ -88,6 +90,7 @@ impl fmt::Display for WhyLeft {
             Self::Another => {
                 "a patch adds a resource only where original has none of its apiVersion, kind, namespace and name"
             }
+            Self::Taken => "a patch adds no resource to a file in which original holds something else",
             Self::Nobody => {
                 "a patch names a resource by apiVersion, kind and name, and this document lacks one of them"
             }
@@ -200,6 +203,7 @@ impl Left {
             WhyLeft::New
             | WhyLeft::Several
             | WhyLeft::Another
+            | WhyLeft::Taken
             | WhyLeft::Nobody
             | WhyLeft::Plain
             | WhyLeft::File

@@ -9,6 +9,7 @@ use krm_folders::held::Held;
 use krm_folders::merge::merge;
 use krm_folders::side::{Side, SidePart};
 use krm_job::event::Severity;
+use krm_job::forms::is_in_the_way;
 use krm_job::role::Role;
 use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
 use krm_merge_core::policy::Renames;
@@ -67,6 +68,7 @@ impl Patch {
             let beyond = match (&old, &new) {
                 (Some(old), _) if is_twin(old) => Some(Left::of_resource(old, WhyLeft::Several)),
                 (None, Some(new)) if is_known(new) => Some(Left::of_resource(new, WhyLeft::Another)),
+                (None, Some(new)) if is_taken(original, new)? => Some(Left::of_resource(new, WhyLeft::Taken)),
                 _ => None,
             };
             let tree = match (&old, &new) {
@@ -123,6 +125,12 @@ impl Patch {
         }
         Ok(files)
     }
+}
+
+/// Whether original holds something else in the file of a new resource.
+fn is_taken(original: &Side, new: &Resource<'_>) -> Result<bool> {
+    let there = new.path.filter(|_| original.is_folder()).and_then(|path| original.at(path));
+    there.map_or(Ok(false), |held| is_in_the_way(held, None))
 }
 
 const NOBODY: Identity<'static> = Identity { api_version: "", kind: "", namespace: "", name: "" };

@@ -336,6 +336,19 @@ fn what_a_patch_has_whole_or_by_keys_is_told() {
     assert_eq!(told_of("apiVersion: v1\nkind: ConfigMap"), "");
 }
 
+#[test]
+fn the_patch_for_a_new_resource_has_the_path_of_its_file() {
+    let new = map("b", &[]).replace("metadata:\n", "metadata:\n  annotations:\n");
+    let folder = Folder::with(&[("v1/a.yaml", &map("a", &[])), ("here/a.yaml", &[map("a", &[]), new].join("---\n"))]);
+    let patch = folder.run(&["extract", "--mode", "two-way", "--values", "v1", "here"]).passed();
+    assert!(patch.contains("  annotations:\n    internal.config.kubernetes.io/path: a.yaml\n"), "{patch}");
+    // Where original holds something else, no merge of the patch would add it.
+    folder.write("v1/a.yaml", "- a\n");
+    let ran = folder.run(&["extract", "--mode", "two-way", "--values", "v1", "here"]);
+    let told = "here/a.yaml:1: ConfigMap a: a patch adds no resource to a file in which original holds something else";
+    assert!(ran.code == Some(1) && ran.stderr.contains(told), "{ran:?}");
+}
+
 /// A file without resources is known by its path, so its apiVersion is a field like any other.
 #[test]
 fn the_patch_for_a_chart_holds_no_version_of_its_format() {
