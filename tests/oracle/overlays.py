@@ -7,7 +7,9 @@ CASES are files with a case a line, as JSON: id, path, original, updated, dest. 
   differs  `diff` tells something exactly if values differ, in each format, and its exit code says so
   same     `extract` of a file from itself is empty
   back     what `extract` gives, applied to original, has dest's values; if something is missing, it exits with 1 and names it
-  next     applied to updated, it has the values of the three-way merge, if that has no conflict, `extract` told nothing, and upstream renamed no resource
+  next     applied to updated, it has the values of the three-way merge, if that has no conflict, `extract` told nothing, and upstream renamed no resource. Where both
+           sides add elements to a list with keys, the patch adds its own behind upstream's. Where it removes a field, and upstream the map around it,
+           an empty map is left
 
 A map with a key twice has no values, so a program may refuse it. Exit 1 if more than N cases break a law (0 where it is not given)."""
 import argparse
@@ -161,9 +163,19 @@ def of_patch(plugin, sides, mode):
         return
     copy, texts = folder.read("copy"), folder.read("merged")
     for name in sorted(sides["dest"].keys() - apart):
-        one, other = (without_nulls(values({name: files.get(name, "")}).known) for files in (copy, texts))
+        one, other = (in_any_order(without_nulls(values({name: files.get(name, "")}).known)) for files in (copy, texts))
         if one != other:
             yield "next", "%s: %s\nmerged:\n%s\npatch:\n%s" % (mode, copy.get(name), texts.get(name), run.stdout if len(copy) == 1 else "")
+
+
+def in_any_order(value):
+    """A value whose lists of named elements are in an order of their own, without empty maps."""
+    if isinstance(value, dict):
+        return {key: one for key, own in value.items() if (one := in_any_order(own)) != {}}
+    if not isinstance(value, list):
+        return value
+    key, elements = oracle.common_key([value]), [in_any_order(one) for one in value]
+    return sorted(elements, key=lambda one: str(one[key])) if key else elements
 
 
 def named(told, sides):
