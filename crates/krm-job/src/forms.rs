@@ -169,11 +169,13 @@ fn is_version<F: SideFile>(own: &F, original: &F) -> Result<bool, F::Unread> {
 }
 
 /// One warning about all files that should be YAML but are not. If several sides have such a file at the same path, the warning names only
-/// the first side's. Files with one reason stand together, because a chart may have many templates.
-pub fn no_yaml<'f, F: SideFile + 'f>(files: impl Iterator<Item = &'f F>) -> Option<Event> {
+/// the first side's. Files with one reason stand together. Nobody expects YAML of the templates of a chart.
+pub fn no_yaml<'f, F: SideFile + 'f>(files: impl Iterator<Item = &'f F> + Clone) -> Option<Event> {
     let mut paths = HashSet::new();
     let mut of_reasons: Vec<NoYaml> = Vec::new();
-    let faults = files.filter_map(|file| Some((file, file.fault()?)));
+    let charts: HashSet<&str> = files.clone().filter_map(|file| file.path().strip_suffix("Chart.yaml")).collect();
+    let is_template = |path: &str| path.match_indices("templates/").any(|(at, _)| charts.contains(&path[..at]));
+    let faults = files.filter(|file| !is_template(file.path())).filter_map(|file| Some((file, file.fault()?)));
     for (file, fault) in faults.filter(|(file, _)| paths.insert(file.path())) {
         let place = fault.place(file.name());
         match of_reasons.iter_mut().find(|of_reason| of_reason.why == fault.why) {
