@@ -253,7 +253,7 @@ fn of_source(node: NodeRef<'_>, kind: &str) -> Result<ReleaseAddress, RecordFaul
     let reference = match kind {
         "chart" => text("version")?,
         "oci" => text("tag")?,
-        _ if text("url")?.contains(REF) => text("ref")?,
+        _ if text("url")?.contains(REF) || at.get("ref").is_some() => text("ref")?,
         _ => LATEST.to_owned(),
     };
     let directory = at.get("directory").map(|_| text("directory")).transpose()?;

@@ -52,7 +52,7 @@ pub fn side_at(of: &str, path: &str, why: io::Error, before: &Before<'_>) -> Res
         return Err(absent(of, what, Path::new(&credentials::hidden(path)), why));
     }
     let address = ReleaseAddress::parse(path)?;
-    let address = sources::settled(address)?;
+    let address = sources::settled(address, Network::Online)?;
     let store = open(&address.repo, Path::new("."), Network::Online)?;
     let state = store.state(&address)?;
     let name = path.to_owned();

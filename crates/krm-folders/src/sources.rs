@@ -4,7 +4,10 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use krm_git::address::{ReleaseAddress, Repo};
-use krm_git::source::{ReleaseFile, Source};
+#[cfg(not(feature = "releases"))]
+use krm_git::source::ReleaseFile;
+use krm_git::source::Source;
+use krm_git::store::Network;
 
 #[cfg(feature = "releases")]
 pub use asked::{of, packed_chart, settled, use_plain_http};
@@ -27,7 +30,7 @@ pub fn of(_repo: &Repo) -> Result<Option<Rc<dyn Source>>> {
 /// # Errors
 /// None.
 #[cfg(not(feature = "releases"))]
-pub fn settled(address: ReleaseAddress) -> Result<ReleaseAddress> {
+pub fn settled(address: ReleaseAddress, _network: Network) -> Result<ReleaseAddress> {
     Ok(address)
 }
 
@@ -42,22 +45,17 @@ pub fn packed_chart(_bytes: &[u8]) -> Result<Vec<ReleaseFile>> {
 
 #[cfg(feature = "releases")]
 mod asked {
-    use std::sync::OnceLock;
+    use std::sync::{Arc, OnceLock};
 
-    use anyhow::Context;
-    use krm_git::address::{Chart, is_web};
+    use anyhow::{Context, bail};
+    use krm_files::errors::chain;
+    use krm_git::address::is_web;
     use krm_git::cache;
-    use krm_git::source::{Listed, Releases};
-    use krm_release::{Client, Registries, Upstream};
+    use krm_git::store::Store;
+    pub use krm_release::packed_chart;
+    use krm_release::{Client, Registries};
 
-    use super::{Rc, ReleaseAddress, ReleaseFile, Repo, Result, Source};
-
-    /// A source, and the client that asks it.
-    #[derive(Debug)]
-    struct Asked {
-        client: &'static Client,
-        upstream: Upstream,
-    }
+    use super::{Network, Rc, ReleaseAddress, Repo, Result, Source};
 
     /// How the run asks registries, if the user says it.
     static REGISTRIES: OnceLock<Registries> = OnceLock::new();
@@ -68,11 +66,11 @@ mod asked {
     }
 
     /// The client of the whole run, which keeps connections and what it read.
-    fn client() -> Result<&'static Client> {
-        static CLIENT: OnceLock<Client> = OnceLock::new();
+    fn client() -> Result<&'static Arc<Client>> {
+        static CLIENT: OnceLock<Arc<Client>> = OnceLock::new();
         if CLIENT.get().is_none() {
             let registries = REGISTRIES.get().copied().unwrap_or_default();
-            let _ = CLIENT.set(Client::new(&cache::indexes()?, registries));
+            let _ = CLIENT.set(Arc::new(Client::new(&cache::indexes()?, registries)));
         }
         CLIENT.get().context("the client must be there")
     }
@@ -82,64 +80,40 @@ mod asked {
     /// # Errors
     /// The cache cannot be made.
     pub fn of(repo: &Repo) -> Result<Option<Rc<dyn Source>>> {
-        let upstream = match repo {
-            Repo::Here | Repo::Remote(_) => return Ok(None),
-            Repo::Chart(Chart { repo, name }) => Upstream::Chart { repo: repo.clone(), name: name.clone() },
-            Repo::Oci(image) => Upstream::Oci { image: image.clone() },
-            Repo::Http(url) => Upstream::Http { url: url.clone() },
-        };
-        upstream.check()?;
-        Ok(Some(Rc::new(Asked { client: client()?, upstream })))
+        if repo.is_git() { Ok(None) } else { client()?.source(repo) }
     }
 
     /// An address as it is meant: `REPO//NAME` is a chart if REPO is a repository of charts, or else a directory of a repository of git.
     ///
     /// # Errors
-    /// The cache cannot be made.
-    pub fn settled(address: ReleaseAddress) -> Result<ReleaseAddress> {
+    /// Nobody can say, for neither answers; or the cache cannot be made.
+    pub fn settled(address: ReleaseAddress, network: Network) -> Result<ReleaseAddress> {
         let ReleaseAddress { repo, directory, reference } = &address;
         let Repo::Remote(url) = repo else { return Ok(address) };
         let is_git = !is_web(url) || url.ends_with(".git") || url.contains("://github.com/") || directory.is_empty();
-        // Who does not answer is left to git, which may know a way.
-        if is_git || !client()?.is_chart_repository(url).unwrap_or(false) {
+        if is_git {
             return Ok(address);
         }
-        ReleaseAddress::in_chart(url, directory, reference.as_deref())
-    }
-
-    impl Source for Asked {
-        fn releases(&self) -> Result<Releases> {
-            if let Some(repository) = self.upstream.git() {
-                return Ok(Releases::TagsOf(repository));
-            }
-            let listed = self.client.releases(&self.upstream)?.into_iter();
-            Ok(Releases::Listed(listed.map(|listed| Listed { name: listed.name, digest: listed.digest }).collect()))
+        let chart = ReleaseAddress::in_chart(url, directory, reference.as_deref());
+        if network == Network::Offline {
+            // The cache has it under the name that it had online.
+            return Ok(match chart {
+                Ok(chart) if Store::is_known(&chart.repo)? => chart,
+                _ => address,
+            });
         }
-
-        fn digest(&self, name: &str) -> Result<String> {
-            self.client.digest(&self.upstream, name)
+        match client()?.is_chart_repository(url) {
+            Ok(true) => chart,
+            Ok(false) => Ok(address),
+            // git may know a way.
+            Err(why) => match Store::open(repo, ".".as_ref(), network)?.refs() {
+                Ok(_) => Ok(address),
+                Err(of_git) => bail!(
+                    "\"{url}\" must be a repository of charts or of git. As one of charts: {}. As one of git: {}",
+                    chain(&why),
+                    chain(&of_git)
+                ),
+            },
         }
-
-        fn files(&self, name: Option<&str>, digest: &str) -> Result<Vec<ReleaseFile>> {
-            let of_registry = format!("sha256:{digest}");
-            // A tag may be another release by now.
-            let name = if matches!(self.upstream, Upstream::Oci { .. }) { Some(of_registry.as_str()) } else { name };
-            let name = name.with_context(|| format!("\"{}\" has no release with this digest", self.upstream))?;
-            let files = self.client.files(&self.upstream, name, Some(digest))?.files.into_iter();
-            Ok(files.map(of_git).collect())
-        }
-    }
-
-    /// The files of a packed chart.
-    ///
-    /// # Errors
-    /// It is broken or too large, or it is no chart.
-    pub fn packed_chart(bytes: &[u8]) -> Result<Vec<ReleaseFile>> {
-        Ok(krm_release::packed_chart(bytes)?.into_iter().map(of_git).collect())
-    }
-
-    fn of_git(file: krm_release::ReleaseFile) -> ReleaseFile {
-        let krm_release::ReleaseFile { path, bytes, is_executable } = file;
-        ReleaseFile { path, bytes, is_executable }
     }
 }

@@ -13,6 +13,7 @@ use std::{fmt, fs, io};
 
 use anyhow::{Result, bail};
 use krm_files::credentials;
+use semver::Version;
 
 use crate::versions::{Range, split as version_in, unread};
 
@@ -104,10 +105,26 @@ impl ReleaseAddress {
         if directory.contains(char::is_control) || !(directory.is_empty() || directory.split('/').all(is_name)) {
             bail!("the directory must be a path in the repository, without `.` and `..`, not \"{directory}\"");
         }
-        if let Some(reference) = reference {
-            check_reference(reference)?;
+        let bare = Self { repo, directory: directory.to_owned(), reference: None };
+        match reference {
+            Some(reference) => check_reference(reference).and_then(|()| bare.named(reference)),
+            None => Ok(bare),
         }
-        Ok(Self { repo, directory: directory.to_owned(), reference: reference.map(str::to_owned) })
+    }
+
+    /// The address with another release.
+    ///
+    /// # Errors
+    /// It is that of a file, without a place for the release.
+    pub fn named(&self, name: &str) -> Result<Self> {
+        let name = match &self.repo {
+            Repo::Http(url) if !url.contains(REF) && name != LATEST => bail!(
+                "the address \"{url}\" has no place for the release \"{name}\". Write `{REF}` where the address has the release, for `upgrade` with `--upstream`"
+            ),
+            Repo::Oci(_) => name_of_tag(name),
+            _ => name.to_owned(),
+        };
+        Ok(Self { reference: Some(name), ..self.clone() })
     }
 
     /// The address of a chart. `chart` is `NAME[@VERSION]`, with perhaps a path in the chart behind the name.
@@ -152,13 +169,7 @@ impl ReleaseAddress {
             (reference, _) => (url.to_owned(), reference),
         };
         let repo = Repo::file(&url)?;
-        let reference = match reference {
-            reference if url.contains(REF) => reference,
-            None | Some(LATEST) => Some(LATEST),
-            Some(name) => bail!(
-                "the address \"{url}\" has no place for the release \"{name}\". Write `{REF}` where the address has the release"
-            ),
-        };
+        let reference = if url.contains(REF) { reference } else { Some(reference.unwrap_or(LATEST)) };
         Self::new(repo, directory, reference)
     }
 
@@ -166,6 +177,13 @@ impl ReleaseAddress {
     pub fn is_meant(text: &str) -> bool {
         text.contains("://") || split(text).is_some()
     }
+}
+
+/// The release of a tag of an image. As for helm, `_` is the `+` of a version, which no tag can have.
+pub fn name_of_tag(tag: &str) -> String {
+    let version = tag.replacen('_', "+", 1);
+    let bare = version.strip_prefix('v').unwrap_or(&version);
+    if version != tag && Version::parse(bare).is_ok() { version } else { tag.to_owned() }
 }
 
 /// The values after `?` of an address that people paste and that say nothing about what is meant.
@@ -402,7 +420,8 @@ impl Repo {
     pub fn chart(repo: &str, name: &str) -> Result<Self> {
         let repo = repo.trim_end_matches('/');
         check_web(repo)?;
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(is_name) {
             bail!("a chart must have a name of letters, digits, `-`, `_` and `.`, not \"{name}\"");
         }
         Ok(Self::Chart(Chart { repo: repo.to_owned(), name: name.to_owned() }))
@@ -432,6 +451,13 @@ impl Repo {
     /// Nobody must be asked for it.
     pub fn file(url: &str) -> Result<Self> {
         check_web(url)?;
+        if url.ends_with('/') || url.split('/').count() < 4 {
+            bail!("the address must be that of a file, not \"{url}\"");
+        }
+        // The name of a release must not choose the server.
+        if url.split('/').take(3).any(|part| part.contains(REF)) {
+            bail!("`{REF}` must come after the host of the address, not as in \"{url}\"");
+        }
         Ok(Self::Http(url.to_owned()))
     }
 

@@ -157,6 +157,16 @@ impl Refs {
         }
     }
 
+    /// Whether nothing is there, or nobody lists it.
+    pub fn is_empty(&self) -> bool {
+        self.tags.is_empty() && self.branches.is_empty() && self.head.is_none()
+    }
+
+    /// The digest of a release with a name.
+    pub fn digest_of(&self, name: &str) -> Option<&str> {
+        self.tags.get(name).or_else(|| self.branches.get(name)).map(String::as_str)
+    }
+
     /// The name of a release with a digest.
     pub fn name_of(&self, digest: &str) -> Option<&str> {
         let mut all = self.tags.iter().chain(&self.branches);

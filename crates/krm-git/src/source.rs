@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use krm_files::walk::c_quoted;
 
-use crate::program;
+use crate::cache;
+use crate::program::{self, In};
 
 /// Releases that no git repository holds. A release has a name and a digest, the SHA-256 of what the server gives.
 pub trait Source: Debug {
@@ -16,11 +17,11 @@ pub trait Source: Debug {
     /// The server cannot be asked.
     fn releases(&self) -> Result<Releases>;
 
-    /// The digest of a release: 64 hexadecimal digits.
+    /// The release with a name; `None` if there is no such release.
     ///
     /// # Errors
-    /// There is no such release, or the server cannot be asked.
-    fn digest(&self, name: &str) -> Result<String>;
+    /// The server cannot be asked, or gives something else.
+    fn exact(&self, name: &str) -> Result<Option<Exact>>;
 
     /// The files of the release with a digest. `name` is its name, as far as it is known.
     ///
@@ -32,10 +33,21 @@ pub trait Source: Debug {
 /// The releases of a source.
 #[derive(Debug)]
 pub enum Releases {
-    /// A list; empty if the server has none.
+    /// A list. If it has a name twice, the first one counts.
     Listed(Vec<Listed>),
-    /// They have the names of the tags of this repository.
-    TagsOf(String),
+    /// Nobody has a list.
+    Unlisted,
+    /// The server does not list them, and says why. It may give one that is named.
+    Refused(String),
+}
+
+/// A release that a server was asked for.
+#[derive(Debug)]
+pub struct Exact {
+    /// Its digest: 64 hexadecimal digits.
+    pub digest: String,
+    /// Its files, if all of them were needed for the digest.
+    pub files: Option<Vec<ReleaseFile>>,
 }
 
 /// A release in a list.
@@ -50,12 +62,26 @@ pub struct Listed {
 /// A file of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReleaseFile {
-    /// Its path, with `/`.
+    /// Its path, with `/`. No two paths differ only by case.
     pub path: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// Whether anyone may execute it.
     pub is_executable: bool,
+}
+
+/// The releases that have the names of the tags of a repository.
+///
+/// # Errors
+/// git cannot list them.
+pub fn tags_of(repository: &str) -> Result<Vec<Listed>> {
+    let mut git = program::git(In::Own(&cache::repositories()?));
+    git.args(["ls-remote", "--quiet", "--refs", "--", repository, "refs/tags/*"]);
+    let told = program::run(&mut git, b"")
+        .with_context(|| format!("the tags of \"{repository}\" must be there, which name the releases"))?;
+    let tags = String::from_utf8_lossy(&told).into_owned();
+    let tags = tags.lines().filter_map(|line| line.split_once("\trefs/tags/"));
+    Ok(tags.map(|(_, name)| Listed { name: name.to_owned(), digest: None }).collect())
 }
 
 /// The name of the ref of a release with a digest.

@@ -26,7 +26,7 @@ use crate::found::AtPath;
 use crate::objects::{GitObject, Objects};
 use crate::program::{self, In, git};
 use crate::refs::{self, RefKind, Refs, State, is_commit};
-use crate::source::{self, Listed, Releases, Source};
+use crate::source::{self, Exact, Listed, ReleaseFile, Releases, Source};
 use crate::versions::Range;
 
 /// Whether git may use the network.
@@ -52,8 +52,10 @@ pub struct Store {
     refs: OnceCell<Result<Refs, String>>,
     /// The names of releases by their digests, as records say.
     names: RefCell<BTreeMap<String, String>>,
-    /// The digests of releases by their names, for which a source was asked.
-    digests: RefCell<BTreeMap<String, String>>,
+    /// The digests of releases by their names, for which a source was asked; `None` if there is no such release.
+    digests: RefCell<BTreeMap<String, Result<Option<String>, String>>>,
+    /// Why a source does not list its releases.
+    refused: OnceCell<String>,
     /// What is at a path of a commit, for those that were looked up.
     found: RefCell<BTreeMap<(String, String), Rc<AtPath>>>,
     /// Objects that are known to be here.
@@ -130,6 +132,7 @@ impl Store {
             refs: OnceCell::new(),
             names: RefCell::default(),
             digests: RefCell::default(),
+            refused: OnceCell::new(),
             found: RefCell::default(),
             here: RefCell::default(),
             objects: RefCell::default(),
@@ -175,6 +178,20 @@ impl Store {
         refs.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
+    /// The same for who looks for a release that nobody names.
+    ///
+    /// # Errors
+    /// The errors of [`Store::refs`], or a source does not list its releases.
+    pub fn listed(&self) -> Result<&Refs> {
+        let refs = self.refs()?;
+        match (self.refused.get(), &self.remote) {
+            (Some(why), Some(remote)) => {
+                bail!("nobody lists the releases of \"{}\", so one must be named: {why}", remote.given)
+            }
+            _ => Ok(refs),
+        }
+    }
+
     fn local_refs(&self) -> Result<Vec<u8>> {
         // As `ls-remote` prints them: a second line for what an annotated tag is for.
         let form =
@@ -187,15 +204,15 @@ impl Store {
     }
 
     fn remote_refs(&self, remote: &Remote) -> Result<Vec<u8>> {
-        let file = self.folder.join("remote-refs");
+        let file = self.folder.join(REFS);
         if remote.network == Network::Offline {
             let refs = fs::read(&file).with_context(|| {
                 format!("\"{}\" must have been fetched before it is used with `--offline`", remote.given)
             })?;
-            return Ok([refs, fs::read(self.folder.join(DIGESTS)).unwrap_or_default()].concat());
+            return Ok(refs);
         }
         let (refs, format) = match &remote.source {
-            Some(source) => (self.listed(&**source)?, ObjectFormat::Sha1),
+            Some(source) => (self.source_refs(&**source)?, ObjectFormat::Sha1),
             None => {
                 let refs = self.ls_remote(remote)?;
                 let format = ObjectFormat::of(&refs);
@@ -208,19 +225,17 @@ impl Store {
     }
 
     /// What a source lists, as `ls-remote` prints it.
-    fn listed(&self, source: &dyn Source) -> Result<Vec<u8>> {
-        let listed = match source.releases()? {
+    fn source_refs(&self, source: &dyn Source) -> Result<Vec<u8>> {
+        let mut listed = match source.releases()? {
             Releases::Listed(listed) => listed,
-            Releases::TagsOf(repository) => {
-                let mut git = self.git();
-                git.args(["ls-remote", "--quiet", "--refs", "--", &repository, "refs/tags/*"]);
-                let told = program::run(&mut git, b"")
-                    .with_context(|| format!("the tags of \"{repository}\" must be there, which name the releases"))?;
-                let tags = String::from_utf8_lossy(&told).into_owned();
-                let tags = tags.lines().filter_map(|line| line.split_once("\trefs/tags/"));
-                tags.map(|(_, name)| Listed { name: name.to_owned(), digest: None }).collect()
+            Releases::Unlisted => Vec::new(),
+            Releases::Refused(why) => {
+                let _ = self.refused.set(why);
+                Vec::new()
             }
         };
+        let mut known = BTreeSet::new();
+        listed.retain(|release| known.insert(release.name.clone()));
         Ok(listed.iter().map(refs::line).collect::<String>().into_bytes())
     }
 
@@ -257,24 +272,42 @@ impl Store {
     /// The state with its commit or digest, for which a source is asked now if its list does not have it.
     ///
     /// # Errors
-    /// The source cannot be asked, or must not.
+    /// The source cannot be asked, or must not; or it has no such release.
     pub fn resolved(&self, state: State) -> Result<State> {
         let Some(remote) = self.remote.as_ref().filter(|_| state.commit.is_empty()) else { return Ok(state) };
-        let name = &state.reference;
-        let known = self.digests.borrow().get(name).cloned();
-        let commit = match (known, &remote.source) {
-            (Some(digest), _) => digest,
-            (None, Some(source)) if remote.network == Network::Online => {
-                let digest = source.digest(name)?;
-                if !is_digest(&digest) {
-                    bail!("\"{}\" must have a SHA-256 for {name}, not \"{digest}\"", remote.given);
-                }
-                self.note(name, &digest)?;
-                digest
-            }
-            _ => bail!("{name} of \"{}\" must have been fetched before it is used with `--offline`", remote.given),
-        };
+        let told = || format!("\"{}\" must have {}, and has not", remote.given, state.reference);
+        let commit = self.asked(remote, &state.reference)?.with_context(told)?;
         Ok(State { commit, ..state })
+    }
+
+    /// The digest of a release of a source, which is asked for it once; `None` if there is no such release.
+    fn asked(&self, remote: &Remote, name: &str) -> Result<Option<String>> {
+        let known = self.digests.borrow().get(name).cloned();
+        let known = known.unwrap_or_else(|| {
+            let asked = self.ask(remote, name).map_err(|e| errors::chain(&e));
+            self.digests.borrow_mut().insert(name.to_owned(), asked.clone());
+            asked
+        });
+        known.map_err(|why| anyhow!("{why}"))
+    }
+
+    fn ask(&self, remote: &Remote, name: &str) -> Result<Option<String>> {
+        let Some(source) = remote.source.as_ref().filter(|_| remote.network == Network::Online) else {
+            let noted = fs::read(self.folder.join(DIGESTS)).unwrap_or_default();
+            if let Some(digest) = Refs::read(&noted).digest_of(name) {
+                return Ok(Some(digest.to_owned()));
+            }
+            bail!("{name} of \"{}\" must have been fetched before it is used with `--offline`", remote.given)
+        };
+        let Some(Exact { digest, files }) = source.exact(name)? else { return Ok(None) };
+        if !is_digest(&digest) {
+            bail!("\"{}\" must have a SHA-256 for {name}, not \"{digest}\"", remote.given);
+        }
+        self.note(name, &digest)?;
+        if let Some(files) = files {
+            self.import(&digest, &files)?;
+        }
+        Ok(Some(digest))
     }
 
     /// Notes the digest of a release, also for runs without the network.
@@ -286,7 +319,6 @@ impl Store {
         let others = old.split_inclusive('\n').filter(|old| !old.ends_with(&line(None)));
         write(&file, (others.collect::<String>() + &line(Some(digest.to_owned()))).as_bytes())?;
         self.knows(name, digest);
-        self.digests.borrow_mut().insert(name.to_owned(), digest.to_owned());
         Ok(())
     }
 
@@ -302,12 +334,20 @@ impl Store {
     /// The errors of [`Store::refs`] and [`Refs::find`].
     pub fn find(&self, address: &ReleaseAddress) -> Result<State> {
         let found = self.refs()?.find(address);
-        let (Err(_), Some(name)) = (&found, &address.reference) else { return found };
+        let Some(name) = address.reference.as_ref().filter(|name| Range::read(name).is_none()) else {
+            return self.listed().and(found);
+        };
+        if found.is_ok() {
+            return found;
+        }
         if let Some(remote) = &self.remote {
-            let is_unlisted = remote.source.is_some() && Range::read(name).is_none();
+            let asked = remote.source.as_ref().map_or(Ok(None), |_| self.asked(remote, name))?;
             let (name, kind) = (name.clone(), refs::kind(name));
-            let state = State { reference: name.clone(), name, commit: String::new(), kind };
-            return if is_unlisted { self.resolved(state).or(found) } else { found };
+            return match (asked, self.refused.get()) {
+                (Some(commit), _) => Ok(State { reference: name.clone(), name, commit, kind }),
+                (None, Some(why)) => found.map_err(|e| anyhow!("{why}").context(e.to_string())),
+                (None, None) => found,
+            };
         }
         let mut git = self.git();
         git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
@@ -321,9 +361,16 @@ impl Store {
     /// # Errors
     /// The errors of [`Store::refs`]; or the cache cannot be written.
     pub fn fetch(&self, commits: &BTreeSet<String>) -> Result<Gone> {
-        // They say which kind of cache it must be.
-        self.refs()?;
-        let missing = self.missing(commits.iter().map(|commit| (commit, self.tree_of(commit))))?;
+        let is_of_source = self.remote.as_ref().is_some_and(|remote| remote.source.is_some());
+        if !is_of_source {
+            // They say which kind of cache it must be.
+            self.refs()?;
+        }
+        let missing = if is_of_source && !self.is_made() {
+            commits.clone()
+        } else {
+            self.missing(commits.iter().map(|commit| (commit, self.tree_of(commit))))?
+        };
         let Some(remote) = &self.remote else {
             let why = "there is no such commit in the repository".to_owned();
             return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
@@ -335,10 +382,10 @@ impl Store {
             let why = "it was not fetched before, and `--offline` is given".to_owned();
             return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
         }
-        let lock = cache::lock(&self.folder)?;
         if let Some(source) = &remote.source {
             return self.imported(&**source, &missing);
         }
+        let lock = cache::lock(&self.folder)?;
         let to = Fetch { lock: &lock, remote };
         let here: Vec<&String> = commits.difference(&missing).collect();
         let refused = match self.shallow(to, &missing, &here)? {
@@ -369,18 +416,26 @@ impl Store {
     fn imported(&self, source: &dyn Source, digests: &BTreeSet<String>) -> Result<Gone> {
         let mut gone = Gone::new();
         for digest in digests {
-            let name = self.names.borrow().get(digest).cloned();
-            let name = name.or_else(|| Some(self.refs().ok()?.name_of(digest)?.to_owned()));
-            match source.files(name.as_deref(), digest) {
-                Ok(files) => {
-                    source::import(self.git(), digest, &files)?;
-                    self.here.borrow_mut().insert(digest.clone());
-                    cache::grew();
-                }
+            let known = self.names.borrow().get(digest).cloned();
+            let name = match known {
+                Some(name) => Ok(Some(name)),
+                None => self.refs().map(|refs| refs.name_of(digest).map(str::to_owned)),
+            };
+            match name.and_then(|name| source.files(name.as_deref(), digest)) {
+                Ok(files) => self.import(digest, &files)?,
                 Err(e) => _ = gone.insert(digest.clone(), errors::chain(&e)),
             }
         }
         Ok(gone)
+    }
+
+    fn import(&self, digest: &str, files: &[ReleaseFile]) -> Result<()> {
+        let lock = cache::lock(&self.folder)?;
+        self.make(&lock, ObjectFormat::Sha1)?;
+        source::import(self.git(), digest, files)?;
+        self.here.borrow_mut().insert(digest.to_owned());
+        cache::grew();
+        Ok(())
     }
 
     /// Whether a commit comes after another one: the other one is in its history. A cache has no history, so the part of it that is
@@ -398,9 +453,6 @@ impl Store {
         }
         let unknown =
             || format!("`--to` must name the release, because git cannot tell whether {commit} is newer than {other}");
-        if self.remote.as_ref().is_some_and(|remote| remote.source.is_some()) {
-            return self.fetch_history(commit, other, "").with_context(unknown).map(|()| false);
-        }
         let is_below = || {
             let mut git = self.git();
             git.args(["merge-base", "--is-ancestor", other, commit]);
@@ -473,13 +525,13 @@ impl Store {
         if self.fetched(to, &["--filter=blob:none"], &all)?.is_none() {
             return Ok(());
         }
-        let file = self.folder.join("remote-refs");
+        let file = self.folder.join(REFS);
         let refs = fs::read(&file).unwrap_or_default();
         let new = self.folder.with_extension("new");
         init(&new, to.lock, ObjectFormat::of(&refs))?;
         let other = Self::at(new.clone(), Some(to.remote.clone()), None);
         if other.fetched(to, &["--filter=blob:none"], &all)?.is_none() {
-            write(&new.join("remote-refs"), &refs)?;
+            write(&new.join(REFS), &refs)?;
             let old = self.folder.with_extension("old");
             fs::rename(&self.folder, &old)?;
             fs::rename(&new, &self.folder)?;
@@ -589,7 +641,7 @@ impl Store {
     /// Makes the cache, unless it is there and names objects as the remote repository does.
     fn make(&self, lock: &File, format: ObjectFormat) -> Result<()> {
         let text = fs::read_to_string(self.folder.join("config")).unwrap_or_default();
-        if self.folder.join("HEAD").is_file() && ObjectFormat::of_config(&text) == format {
+        if self.is_made() && ObjectFormat::of_config(&text) == format {
             return Ok(());
         }
         let new = self.folder.with_extension("new");
@@ -598,6 +650,23 @@ impl Store {
         fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
     }
 }
+
+impl Store {
+    /// Whether the cache has what a repository had last.
+    ///
+    /// # Errors
+    /// The cache cannot be made.
+    pub fn is_known(repo: &Repo) -> Result<bool> {
+        Ok(cache::repositories()?.join(name_of(&repo.to_string())).join(REFS).is_file())
+    }
+
+    fn is_made(&self) -> bool {
+        self.folder.join("HEAD").is_file()
+    }
+}
+
+/// The file of a cache with what the repository had last.
+const REFS: &str = "remote-refs";
 
 /// The file of a cache with the digests for which a source was asked, one by one.
 const DIGESTS: &str = "remote-digests";

@@ -73,7 +73,9 @@ fn is_meant(text: &str) -> bool {
 
 /// The error for a text that is neither a name nor a range; `None` if the text does not look like a range.
 pub fn unread(text: &str) -> Option<Error> {
-    is_meant(text).then(|| {
+    let has_operator = text.starts_with(['^', '~', '>', '<', '=', '!', '*']);
+    let has_number = text.contains(|c: char| c.is_ascii_digit());
+    (is_meant(text) && (has_operator || has_number)).then(|| {
         anyhow!(
             "a range of versions must be such as `^1.4`, `~1.4`, `1.x`, `>=1.4 <2`, `1.2 - 1.4`, `1.x || 3.x` or `*`, not \"{text}\""
         )
@@ -417,7 +419,6 @@ mod tests {
             "1.2 - ^2",
             "web 1.x",
             "^x-1.x",
-            " ",
         ] {
             assert_eq!(Range::read(text), None, "{text}");
             let is_name = crate::address::check_name(text).is_ok() && !text.starts_with(['^', '>']);

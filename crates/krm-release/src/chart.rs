@@ -4,30 +4,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use krm_git::address::Chart;
+use krm_git::source::Listed;
 use krm_names::shown;
 
 use crate::digest;
 use crate::image::Image;
 use crate::index::{Index, Version};
-use crate::login::{Login, Logins};
+use crate::login::Logins;
 use crate::oci::Registry;
 use crate::unpack::LIMITS;
-use crate::upstream::Listed;
 use crate::url::Url;
-use crate::web::{Ask, Authorization, Web};
+use crate::web::Web;
 
 /// How many charts a message names.
 const OFFERED: usize = 10;
-
-/// A chart that is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Chart<'a> {
-    /// The address of the repository.
-    pub repo: &'a str,
-    /// The name.
-    pub name: &'a str,
-}
 
 /// The repositories that are asked.
 #[derive(Debug)]
@@ -47,6 +39,14 @@ pub struct Archive {
     pub digest: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
+}
+
+/// An address of a list, of a version.
+#[derive(Clone, Copy)]
+struct From<'a> {
+    repo: &'a Url,
+    address: &'a str,
+    version: &'a Version,
 }
 
 impl Repositories {
@@ -70,8 +70,7 @@ impl Repositories {
             return Ok(known.clone());
         }
         let url = Url::read(repo)?;
-        let authorization = authorization(logins, &url)?;
-        let Some(list) = Index::of(web, &self.cache, &url, authorization.as_ref())? else { return Ok(None) };
+        let Some(list) = Index::of(web, &self.cache, &url, &logins.of_repository(&url)?)? else { return Ok(None) };
         *known = Some(Arc::new(list));
         Ok(known.clone())
     }
@@ -80,42 +79,50 @@ impl Repositories {
     ///
     /// # Errors
     /// Those of [`Repositories::list`], or there is no such chart.
-    pub fn versions(&self, web: &Web, logins: &Logins, chart: Chart<'_>) -> Result<Vec<Listed>> {
+    pub fn versions(&self, web: &Web, logins: &Logins, chart: &Chart) -> Result<Vec<Listed>> {
         let list = self.known(web, logins, chart)?;
-        let listed = |one: &Version| Listed {
-            name: one.version.clone(),
-            digest: one.digest(),
-            app_version: Some(one.app_version.clone()).filter(|version| !version.is_empty()),
-        };
-        Ok(list.chart(chart.name).unwrap_or_default().iter().map(listed).collect())
+        let listed = |one: &Version| Listed { name: one.version.clone(), digest: one.digest() };
+        Ok(list.chart(&chart.name).unwrap_or_default().iter().map(listed).collect())
     }
 
-    /// The digest that the list gives to a version, if it gives one.
+    /// What the list says of a version; `None` if it has no such version.
     ///
     /// # Errors
-    /// Those of [`Repositories::versions`], or there is no such version.
-    pub fn listed_digest(&self, web: &Web, logins: &Logins, chart: Chart<'_>, version: &str) -> Result<Option<String>> {
-        let list = self.known(web, logins, chart)?;
-        Ok(found(&list, chart, version)?.digest())
+    /// Those of [`Repositories::versions`].
+    pub fn version(&self, web: &Web, logins: &Logins, chart: &Chart, version: &str) -> Result<Option<Version>> {
+        Ok(self.known(web, logins, chart)?.version(&chart.name, version).cloned())
     }
 
-    /// The archive of a version. It has the digest that the list gives to it.
+    /// The archive of a version, from the first of its addresses that gives it. It has the digest that the list gives to it.
     ///
     /// # Errors
-    /// Those of [`Repositories::listed_digest`], or the archive is another one.
+    /// Those of [`Repositories::version`], there is no such version, or the archive is another one.
     pub fn archive(
         &self,
         web: &Web,
         logins: &Logins,
         registry: &Registry,
-        chart: Chart<'_>,
+        chart: &Chart,
         version: &str,
     ) -> Result<Archive> {
         let list = self.known(web, logins, chart)?;
-        let version = found(&list, chart, version)?;
-        let repo = Url::read(chart.repo)?;
-        let told = || format!("{repo} must have an address for the chart \"{}\"", shown::line(chart.name));
-        let address = version.urls.first().with_context(told)?;
+        let repo = Url::read(&chart.repo)?;
+        let version = list.version(&chart.name, version).with_context(|| {
+            format!("{repo} has no version \"{}\" of the chart \"{}\"", shown::line(version), shown::line(&chart.name))
+        })?;
+        let mut first = None;
+        for address in &version.urls {
+            match self.at(web, logins, registry, From { repo: &repo, address, version }) {
+                Ok(archive) => return Ok(archive),
+                Err(e) => first = first.or(Some(e)),
+            }
+        }
+        let told = || anyhow!("{repo} must have an address for the chart \"{}\"", shown::line(&chart.name));
+        Err(first.unwrap_or_else(told))
+    }
+
+    fn at(&self, web: &Web, logins: &Logins, registry: &Registry, from: From<'_>) -> Result<Archive> {
+        let From { repo, address, version } = from;
         let (place, archive) = match address.strip_prefix("oci://") {
             Some(image) => {
                 // The list may hold no tag, and then the version is it.
@@ -129,9 +136,10 @@ impl Repositories {
                 (image.to_string(), Archive { digest: layer.digest, bytes: layer.bytes })
             }
             None => {
-                let url = repo.below("index.yaml")?.join(address).with_context(told)?;
-                let own = if url.is_of_server_of(&repo) { authorization(logins, &repo)? } else { None };
-                let bytes = web.ask(&Ask { authorization: own.as_ref(), ..Ask::at(&url) })?.bytes(LIMITS.all)?;
+                let url = repo.below("index.yaml")?.join(address).with_context(|| format!("an address in {repo}"))?;
+                let access = logins.of_repository(repo)?;
+                let access = if url.is_of_server_of(repo) { access } else { access.elsewhere() };
+                let bytes = web.ask(&access.ask(&url))?.bytes(LIMITS.all)?;
                 (url.to_string(), Archive { digest: digest::of(&bytes), bytes })
             }
         };
@@ -141,31 +149,18 @@ impl Repositories {
         Ok(archive)
     }
 
-    fn known(&self, web: &Web, logins: &Logins, chart: Chart<'_>) -> Result<Arc<Index>> {
-        let url = || Url::read(chart.repo).map(|url| url.to_string());
-        let Some(list) = self.list(web, logins, chart.repo)? else {
+    fn known(&self, web: &Web, logins: &Logins, chart: &Chart) -> Result<Arc<Index>> {
+        let url = || Url::read(&chart.repo).map(|url| url.to_string());
+        let Some(list) = self.list(web, logins, &chart.repo)? else {
             bail!("{} must be a chart repository, but it has no `index.yaml`", url()?);
         };
-        if list.chart(chart.name).is_none() {
+        if list.chart(&chart.name).is_none() {
             let names: Vec<_> = list.charts().take(OFFERED).map(shown::name).collect();
             let more = if list.charts().nth(OFFERED).is_some() { ", …" } else { "" };
-            let (url, name) = (url()?, shown::line(chart.name));
+            let (url, name) = (url()?, shown::line(&chart.name));
             let others = if names.is_empty() { String::new() } else { format!("; it has {}{more}", names.join(", ")) };
             bail!("{url} has no chart \"{name}\"{others}");
         }
         Ok(list)
     }
-}
-
-fn found<'l>(list: &'l Index, chart: Chart<'_>, version: &str) -> Result<&'l Version> {
-    let told = || {
-        let url = Url::read(chart.repo).map_or_else(|_| String::new(), |url| url.to_string());
-        format!("{url} has no version \"{}\" of the chart \"{}\"", shown::line(version), shown::line(chart.name))
-    };
-    list.version(chart.name, version).with_context(told)
-}
-
-/// What says to a repository who asks.
-fn authorization(logins: &Logins, repo: &Url) -> Result<Option<Authorization>> {
-    Ok(logins.of_repository(repo)?.as_ref().and_then(Login::as_basic))
 }

@@ -1,19 +1,22 @@
-//! The three questions.
+//! The three questions, for each kind of source.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
+use krm_git::address::{Chart, Repo};
+use krm_git::source::{Exact, Listed, ReleaseFile, Releases, Source, tags_of};
 use krm_names::shown;
 
-use crate::chart::{Chart, Repositories};
+use crate::chart::Repositories;
 use crate::digest;
 use crate::image::Image;
 use crate::login::Logins;
 use crate::oci::{Registries, Registry};
 use crate::page;
 use crate::unpack::{LIMITS, Root, unpack};
-use crate::upstream::{Fetched, Listed, Upstream};
 use crate::web::{TIMES, Times, Web};
 
 /// Asks servers for releases. It keeps connections, tokens and lists, so one client is for the whole run.
@@ -23,8 +26,8 @@ pub struct Client {
     logins: Logins,
     repositories: Repositories,
     registry: Registry,
-    /// What the last question for a digest fetched, by its address and name: mostly its files are asked for next.
-    last: Mutex<Option<(String, String, Vec<u8>)>>,
+    /// The releases of the files of a repository of git: each is asked for once.
+    tags: Mutex<BTreeMap<String, Vec<Listed>>>,
 }
 
 impl Client {
@@ -35,87 +38,21 @@ impl Client {
 
     pub(crate) fn with(cache: &Path, registries: Registries, logins: Logins, times: Times) -> Self {
         let (repositories, registry) = (Repositories::new(cache.to_owned()), Registry::new(registries));
-        Self { web: Web::new(times), logins, repositories, registry, last: Mutex::default() }
+        Self { web: Web::new(times), logins, repositories, registry, tags: Mutex::default() }
     }
 
-    /// The releases of an upstream, in no order. An address has no list; [`Upstream::git`] may have its tags.
+    /// Who is asked for the releases; `None` if git is.
     ///
     /// # Errors
-    /// The server does not answer, refuses, or has no such chart or artifact.
-    pub fn releases(&self, upstream: &Upstream) -> Result<Vec<Listed>> {
-        upstream.check()?;
-        match upstream {
-            Upstream::Chart { repo, name } => self.repositories.versions(&self.web, &self.logins, Chart { repo, name }),
-            Upstream::Oci { image } => self.registry.tags(&self.web, &self.logins, &Image::read(image)?),
-            Upstream::Http { .. } => Ok(Vec::new()),
-        }
-    }
-
-    /// What a release is exactly: a sha256 of 64 hex digits. For a chart it is that of its archive, for an artifact that of its manifest, and
-    /// for an address that of the file there. `name` is a version or a tag, for an artifact also `sha256:…`. An address without `{ref}` needs none.
-    ///
-    /// # Errors
-    /// Those of [`Client::releases`], or it has no such release.
-    pub fn digest(&self, upstream: &Upstream, name: &str) -> Result<String> {
-        upstream.check()?;
-        match upstream {
-            Upstream::Chart { repo, name: chart } => {
-                let chart = Chart { repo, name: chart };
-                match self.repositories.listed_digest(&self.web, &self.logins, chart, name)? {
-                    Some(digest) => Ok(digest),
-                    None => Ok(self.archive(chart, name)?.digest),
-                }
-            }
-            Upstream::Oci { image } => self.registry.digest(&self.web, &self.logins, &Image::read(image)?, name),
-            Upstream::Http { url } => {
-                let bytes = page::bytes(&self.web, &self.logins, url, name)?;
-                let digest = digest::of(&bytes);
-                *self.last() = Some((url.clone(), name.to_owned(), bytes));
-                Ok(digest)
-            }
-        }
-    }
-
-    /// The files of a release. A chart is the root of its files. If `digest` is given, the release must be that.
-    ///
-    /// # Errors
-    /// Those of [`Client::digest`]; the bytes have another digest; or it holds what a release must not hold.
-    pub fn files(&self, upstream: &Upstream, name: &str, digest: Option<&str>) -> Result<Fetched> {
-        upstream.check()?;
-        let told = || match upstream {
-            Upstream::Http { url } => format!("\"{}\"", shown::line(url)),
-            _ => format!("\"{}\" of \"{upstream}\"", shown::line(name)),
-        };
-        let wanted = |found: &str| match digest {
-            Some(wanted) => digest::check(found, wanted, &told(), "was named"),
-            None => Ok(()),
-        };
-        match upstream {
-            Upstream::Chart { repo, name: chart } => {
-                let archive = self.archive(Chart { repo, name: chart }, name)?;
-                wanted(&archive.digest)?;
-                let files = unpack(&archive.bytes, Root::Chart, LIMITS).with_context(told)?;
-                Ok(Fetched { digest: archive.digest, files })
-            }
-            Upstream::Oci { image } => {
-                // A tag may have moved since.
-                let exact = digest.map(|digest| format!("sha256:{digest}"));
-                let name = exact.as_deref().unwrap_or(name);
-                let layer = self.registry.layer(&self.web, &self.logins, &Image::read(image)?, name)?;
-                wanted(&layer.manifest)?;
-                let files = unpack(&layer.bytes, layer.root, LIMITS).with_context(told)?;
-                Ok(Fetched { digest: layer.manifest, files })
-            }
-            Upstream::Http { url } => {
-                let last = self.last().take_if(|(address, of, _)| (&*address, of.as_str()) == (url, name));
-                let bytes = match last {
-                    Some((.., bytes)) => bytes,
-                    None => page::bytes(&self.web, &self.logins, url, name)?,
-                };
-                wanted(&digest::of(&bytes))?;
-                page::files(url, bytes).with_context(told)
-            }
-        }
+    /// The name of an image is none.
+    pub fn source(self: &Arc<Self>, repo: &Repo) -> Result<Option<Rc<dyn Source>>> {
+        let client = Arc::clone(self);
+        Ok(match repo {
+            Repo::Here | Repo::Remote(_) => None,
+            Repo::Chart(chart) => Some(Rc::new(OfChart { client, chart: chart.clone() })),
+            Repo::Oci(image) => Some(Rc::new(OfImage { client, image: Image::read(image)? })),
+            Repo::Http(url) => Some(Rc::new(OfAddress { client, url: url.clone() })),
+        })
     }
 
     /// Whether an address is that of a chart repository, so that it has an `index.yaml`.
@@ -125,12 +62,118 @@ impl Client {
     pub fn is_chart_repository(&self, repo: &str) -> Result<bool> {
         Ok(self.repositories.list(&self.web, &self.logins, repo)?.is_some())
     }
+}
 
-    fn last(&self) -> MutexGuard<'_, Option<(String, String, Vec<u8>)>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+/// A chart. What it is exactly is the digest of its archive.
+#[derive(Debug)]
+struct OfChart {
+    client: Arc<Client>,
+    chart: Chart,
+}
+
+impl OfChart {
+    /// The files of a version, and the digest of its archive.
+    fn fetched(&self, version: &str) -> Result<(String, Vec<ReleaseFile>)> {
+        let Client { web, logins, repositories, registry, .. } = &*self.client;
+        let archive = repositories.archive(web, logins, registry, &self.chart, version)?;
+        let told = || format!("\"{}\" of \"{}\"", shown::line(version), Repo::Chart(self.chart.clone()));
+        let files = unpack(&archive.bytes, Root::Chart, LIMITS).with_context(told)?;
+        Ok((archive.digest, files))
+    }
+}
+
+impl Source for OfChart {
+    fn releases(&self) -> Result<Releases> {
+        let Client { web, logins, repositories, .. } = &*self.client;
+        repositories.versions(web, logins, &self.chart).map(Releases::Listed)
     }
 
-    fn archive(&self, chart: Chart<'_>, version: &str) -> Result<crate::chart::Archive> {
-        self.repositories.archive(&self.web, &self.logins, &self.registry, chart, version)
+    fn exact(&self, name: &str) -> Result<Option<Exact>> {
+        let Client { web, logins, repositories, .. } = &*self.client;
+        let Some(version) = repositories.version(web, logins, &self.chart, name)? else { return Ok(None) };
+        if let Some(digest) = version.digest() {
+            return Ok(Some(Exact { digest, files: None }));
+        }
+        let (digest, files) = self.fetched(name)?;
+        Ok(Some(Exact { digest, files: Some(files) }))
+    }
+
+    fn files(&self, name: Option<&str>, digest: &str) -> Result<Vec<ReleaseFile>> {
+        let name = name.with_context(|| {
+            let chart = Repo::Chart(self.chart.clone());
+            format!("\"{chart}\" must list the version with this digest, and does not")
+        })?;
+        let (found, files) = self.fetched(name)?;
+        let told = format!("\"{}\" of \"{}\"", shown::line(name), Repo::Chart(self.chart.clone()));
+        digest::check(&found, digest, &told, "was named").map(|()| files)
+    }
+}
+
+/// An image of a registry. What it is exactly is the digest of its manifest.
+#[derive(Debug)]
+struct OfImage {
+    client: Arc<Client>,
+    image: Image,
+}
+
+impl Source for OfImage {
+    fn releases(&self) -> Result<Releases> {
+        let Client { web, logins, registry, .. } = &*self.client;
+        registry.tags(web, logins, &self.image)
+    }
+
+    fn exact(&self, name: &str) -> Result<Option<Exact>> {
+        let Client { web, logins, registry, .. } = &*self.client;
+        let digest = registry.digest(web, logins, &self.image, name)?;
+        Ok(digest.map(|digest| Exact { digest, files: None }))
+    }
+
+    // A tag may be another release by now.
+    fn files(&self, _name: Option<&str>, digest: &str) -> Result<Vec<ReleaseFile>> {
+        let Client { web, logins, registry, .. } = &*self.client;
+        let name = format!("sha256:{digest}");
+        let layer = registry.layer(web, logins, &self.image, &name)?;
+        unpack(&layer.bytes, layer.root, LIMITS).with_context(|| format!("\"{name}\" of {}", self.image))
+    }
+}
+
+/// A file or an archive at an address. What it is exactly is its own digest.
+#[derive(Debug)]
+struct OfAddress {
+    client: Arc<Client>,
+    url: String,
+}
+
+impl OfAddress {
+    fn fetched(&self, name: &str) -> Result<Option<(String, Vec<ReleaseFile>)>> {
+        let Client { web, logins, .. } = &*self.client;
+        let Some(bytes) = page::bytes(web, logins, &self.url, name)? else { return Ok(None) };
+        let digest = digest::of(&bytes);
+        let files = page::files(&self.url, bytes).with_context(|| format!("\"{}\"", shown::line(&self.url)))?;
+        Ok(Some((digest, files)))
+    }
+}
+
+impl Source for OfAddress {
+    fn releases(&self) -> Result<Releases> {
+        let Some(repository) = page::repository(&self.url) else { return Ok(Releases::Unlisted) };
+        let mut known = self.client.tags.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tags) = known.get(&repository) {
+            return Ok(Releases::Listed(tags.clone()));
+        }
+        let tags = tags_of(&repository)?;
+        known.insert(repository, tags.clone());
+        Ok(Releases::Listed(tags))
+    }
+
+    fn exact(&self, name: &str) -> Result<Option<Exact>> {
+        Ok(self.fetched(name)?.map(|(digest, files)| Exact { digest, files: Some(files) }))
+    }
+
+    fn files(&self, name: Option<&str>, digest: &str) -> Result<Vec<ReleaseFile>> {
+        let told = format!("\"{}\"", shown::line(&self.url));
+        let found = name.map(|name| self.fetched(name)).transpose()?.flatten();
+        let (found, files) = found.with_context(|| format!("{told} must have this release, and has not"))?;
+        digest::check(&found, digest, &told, "was named").map(|()| files)
     }
 }

@@ -61,13 +61,6 @@ pub fn tag(name: &str) -> Result<String> {
     Ok(tag)
 }
 
-/// The name of a tag.
-pub fn name(tag: &str) -> String {
-    let version = tag.replacen('_', "+", 1);
-    let bare = version.strip_prefix('v').unwrap_or(&version);
-    if version != tag && semver::Version::parse(bare).is_ok() { version } else { tag.to_owned() }
-}
-
 impl fmt::Display for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"oci://{}/{}\"", self.host, self.path)
@@ -76,6 +69,8 @@ impl fmt::Display for Image {
 
 #[cfg(test)]
 mod tests {
+    use krm_git::address::name_of_tag;
+
     use super::*;
 
     #[test]
@@ -108,7 +103,7 @@ mod tests {
     #[test]
     fn a_tag_is_a_version_with_another_sign() {
         for (tag, want) in [("1.2.3_b1", "1.2.3+b1"), ("v1.2.3_b1", "v1.2.3+b1"), ("a_b", "a_b"), ("1.2.3", "1.2.3")] {
-            assert_eq!(name(tag), want);
+            assert_eq!(name_of_tag(tag), want);
             assert_eq!(super::tag(want).expect("a tag"), tag);
         }
         for name in ["", "../x", "a/b", ".a", "a:b", "sha256:12", &"a".repeat(129)] {

@@ -6,26 +6,25 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::io::Read;
 use std::iter;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use flate2::read::MultiGzDecoder;
 use krm_files::made;
 use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
+use crate::login::Access;
 use crate::unpack::LIMITS;
 use crate::url::Url;
-use crate::web::{Ask, Authorization, Web};
+use crate::web::{Ask, Web};
 
 /// How much YAML is read: the reader keeps some 60 bytes for each byte, if somebody means harm.
 const MOST_OF_YAML: usize = 1 << 24;
 
 /// The fields of a version that we need.
-const FIELDS: [&str; 4] = ["version", "appVersion", "digest", "urls"];
+const FIELDS: [&str; 3] = ["version", "digest", "urls"];
 
 /// The charts of a repository.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -41,9 +40,6 @@ pub struct Version {
     /// The version.
     #[serde(deserialize_with = "text")]
     pub version: String,
-    /// The version of what the chart installs.
-    #[serde(rename = "appVersion", deserialize_with = "text", skip_serializing_if = "String::is_empty")]
-    pub app_version: String,
     /// The sha256 of the archive.
     #[serde(deserialize_with = "text", skip_serializing_if = "String::is_empty")]
     digest: String,
@@ -69,6 +65,7 @@ struct Kept {
 impl Index {
     /// Reads the text of a list. It is YAML, of which JSON is a part that is read sooner.
     fn read(text: &str) -> Result<Self> {
+        let text = text.trim_start_matches('\u{feff}');
         let is_json = text.trim_start().starts_with('{');
         if let Some(index) = is_json.then(|| serde_json::from_str(text).ok()).flatten() {
             return Ok(index);
@@ -88,24 +85,23 @@ impl Index {
     ///
     /// # Errors
     /// The server does not answer, refuses, or sends something else.
-    pub fn of(web: &Web, cache: &Path, repo: &Url, authorization: Option<&Authorization>) -> Result<Option<Self>> {
+    pub fn of(web: &Web, cache: &Path, repo: &Url, access: &Access) -> Result<Option<Self>> {
         let url = repo.below("index.yaml")?;
         let file = cache.join(format!("{}.json", digest::of(url.text().as_bytes())));
         // What cannot be read there is asked for again.
         let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
         let kept = kept.filter(|kept| kept.url == url.text());
         let etag = kept.as_ref().map(|kept| kept.etag.as_str());
-        let answer = web.ask(&Ask { authorization, etag, encoding: Some("gzip"), ..Ask::at(&url) })?;
+        let answer = web.ask(&Ask { etag, encoding: Some("gzip"), ..access.ask(&url) })?;
         match kept {
             Some(kept) if answer.status == 304 => return Ok(Some(kept.index)),
             _ if answer.is_nothing() => return Ok(None),
             _ => {}
         }
         let etag = answer.header("etag").map(str::to_owned);
-        let is_packed = answer.header("content-encoding").is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
-        let bytes = answer.bytes(LIMITS.file)?;
-        let bytes = if is_packed { unpacked(&bytes).with_context(|| url.to_string())? } else { bytes };
-        let Ok(text) = String::from_utf8(bytes) else { bail!("{url}: the list of the charts must be UTF-8") };
+        let Ok(text) = String::from_utf8(answer.text(LIMITS.file)?) else {
+            bail!("{url}: the list of the charts must be UTF-8")
+        };
         let index = Self::read(&text).with_context(|| url.to_string())?;
         let Some(etag) = etag else { return Ok(Some(index)) };
         let kept = Kept { url: url.text(), etag, index };
@@ -177,15 +173,6 @@ fn needed(text: &str) -> String {
     out
 }
 
-fn unpacked(bytes: &[u8]) -> Result<Vec<u8>> {
-    let (mut all, most) = (Vec::new(), LIMITS.file);
-    MultiGzDecoder::new(bytes).take(most as u64 + 1).read_to_end(&mut all).ok().context("the answer must be whole")?;
-    if all.len() > most {
-        bail!("the answer must have at most {most} bytes");
-    }
-    Ok(all)
-}
-
 /// Charts may have no versions, and a version may be null.
 fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Vec<Version>>, D::Error> {
     let all = Option::<BTreeMap<String, Option<Vec<Option<Version>>>>>::deserialize(deserializer)?;
@@ -253,9 +240,10 @@ mod tests {
         let versions: Vec<&str> = index.chart("web").expect("a chart").iter().map(|one| one.version.as_str()).collect();
         assert_eq!((versions, index.chart("none"), index.chart("x")), (vec!["v1.0.0", "2"], Some(&[][..]), None));
         let first = index.version("web", "1.0.0").expect("a version");
-        assert_eq!((first.app_version.as_str(), first.digest()), ("1.5", Some("a".repeat(64))));
+        assert_eq!(first.digest(), Some("a".repeat(64)));
         assert_eq!(index.version("web", "2").and_then(Version::digest), None);
         assert_eq!(index.version("web", "3"), None);
+        assert_eq!(Index::read(&format!("\u{feff}{text}")).expect("a list"), index);
         // What is kept is read as what was sent.
         let kept = serde_json::to_string(&index).expect("JSON");
         assert_eq!(Index::read(&kept).expect("a list"), index);

@@ -18,7 +18,7 @@ use krm_files::walk::shown;
 use serde::Deserialize;
 
 use crate::url::Url;
-use crate::web::Authorization;
+use crate::web::{Ask, Authorization, Trust};
 
 /// Docker's own registry has one login for all its names.
 const HUB: [&str; 3] = ["docker.io", "index.docker.io", "registry-1.docker.io"];
@@ -63,6 +63,25 @@ impl Login {
     pub fn as_basic(&self) -> Option<Authorization> {
         let Self::Basic { user, password } = self else { return None };
         Some(Authorization(format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))))
+    }
+}
+
+/// What opens a chart repository.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    authorization: Option<Authorization>,
+    trust: Trust,
+}
+
+impl Access {
+    /// A request with it.
+    pub fn ask<'a>(&'a self, url: &'a Url) -> Ask<'a> {
+        Ask { authorization: self.authorization.as_ref(), trust: Some(&self.trust), ..Ask::at(url) }
+    }
+
+    /// What is left of it for another server.
+    pub fn elsewhere(self) -> Self {
+        Self { authorization: None, trust: self.trust.elsewhere() }
     }
 }
 
@@ -123,23 +142,30 @@ impl Logins {
         Ok(None)
     }
 
-    /// The login for a chart repository, as `helm repo add` or `.netrc` has it.
+    /// What opens a chart repository: the login that `helm repo add` or `.netrc` has, and the certificates of `helm repo add`.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn of_repository(&self, repo: &Url) -> Result<Option<Login>> {
-        let Some(file) = &self.repositories else { return self.of_host(repo) };
-        let Some(text) = read(file)? else { return self.of_host(repo) };
-        let known: Repositories = yaml_serde::from_str(&text)
-            .ok()
-            .with_context(|| format!("{}: the file must be YAML as `helm repo add` writes it", shown(file)))?;
-        let is_it = |url: &str| {
-            Url::read(url).is_ok_and(|url| url.text().trim_end_matches('/') == repo.text().trim_end_matches('/'))
+    pub fn of_repository(&self, repo: &Url) -> Result<Access> {
+        let text = self.repositories.as_ref().map(|file| read(file)).transpose()?.flatten().unwrap_or_default();
+        let known: Option<Option<Repositories>> = yaml_serde::from_str(&text).ok();
+        let known = known.with_context(|| {
+            let file = self.repositories.as_deref().map(shown).unwrap_or_default();
+            format!("{file}: the file must be YAML as `helm repo add` writes it")
+        })?;
+        let is_it = |entry: &&Repository| {
+            let bare = |url: &Url| url.text().trim_end_matches('/').to_owned();
+            Url::read(&entry.url).is_ok_and(|url| bare(&url) == bare(repo))
         };
-        match known.repositories.iter().find(|entry| !entry.username.is_empty() && is_it(&entry.url)) {
-            Some(entry) => Ok(Some(Login::basic(&entry.username, &entry.password))),
-            None => self.of_host(repo),
-        }
+        let entries: Vec<Repository> = known.map(|known| known.repositories).unwrap_or_default();
+        let entries: Vec<&Repository> = entries.iter().filter(is_it).collect();
+        let login = entries.iter().find(|entry| !entry.username.is_empty());
+        let login = match login {
+            Some(entry) => Some(Login::basic(&entry.username, &entry.password)),
+            None => self.of_host(repo)?,
+        };
+        let trust = entries.iter().map(|entry| entry.trust()).find(|trust| *trust != Trust::default());
+        Ok(Access { authorization: login.as_ref().and_then(Login::as_basic), trust: trust.unwrap_or_default() })
     }
 
     /// The login of `.netrc` for a host.
@@ -178,6 +204,22 @@ struct Repository {
     username: String,
     #[serde(default)]
     password: String,
+    #[serde(default, rename = "caFile")]
+    authorities: PathBuf,
+    #[serde(default, rename = "certFile")]
+    certificate: PathBuf,
+    #[serde(default, rename = "keyFile")]
+    key: PathBuf,
+    #[serde(default, rename = "insecure_skip_tls_verify")]
+    is_blind: bool,
+}
+
+impl Repository {
+    fn trust(&self) -> Trust {
+        let named = |file: &PathBuf| Some(file.clone()).filter(|file| !file.as_os_str().is_empty());
+        let identity = named(&self.certificate).zip(named(&self.key)).map(|(certificate, key)| [certificate, key]);
+        Trust { authorities: named(&self.authorities), identity, is_blind: self.is_blind }
+    }
 }
 
 #[derive(Deserialize)]

@@ -3,18 +3,20 @@
 //! A manifest names its layer by its digest, and so does a tag its manifest. Each is checked. Signatures are not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
+use krm_git::address::name_of_tag;
+use krm_git::source::{Listed, Releases};
 use serde::Deserialize;
 
 use crate::challenge::Challenge;
 use crate::digest;
-use crate::image::{Image, name, tag};
+use crate::image::{Image, tag};
 use crate::login::{Login, Logins};
 use crate::unpack::{LIMITS, Root};
-use crate::upstream::Listed;
 use crate::url::{Url, is_loopback, value};
 use crate::web::{Answer, Ask, Authorization, TIMES, Web};
 
@@ -87,8 +89,6 @@ struct Token {
 
 /// A layer, with what it is.
 pub struct Layer {
-    /// The digest of the manifest, which names all.
-    pub manifest: String,
     /// The digest of the layer.
     pub digest: String,
     /// Its bytes.
@@ -114,8 +114,8 @@ impl Registry {
     /// The tags of an image.
     ///
     /// # Errors
-    /// The registry does not answer, refuses, has no such image, or does not end.
-    pub fn tags(&self, web: &Web, logins: &Logins, image: &Image) -> Result<Vec<Listed>> {
+    /// The registry does not answer, or does not end.
+    pub fn tags(&self, web: &Web, logins: &Logins, image: &Image) -> Result<Releases> {
         let asked = Asked { registry: self, web, logins, image };
         let first = asked.address("tags/list?n=1000")?;
         let (mut next, mut seen, mut all) = (Some(first.clone()), BTreeSet::new(), Vec::new());
@@ -124,32 +124,42 @@ impl Registry {
             if !seen.insert(url.text()) || seen.len() > MOST_PAGES || all.len() > MOST_TAGS || Instant::now() > until {
                 bail!("{first}: the list of tags must end, with at most {MOST_PAGES} pages and {MOST_TAGS} tags");
             }
-            let answer = asked.answer(&url, "application/json")?;
-            if answer.is_nothing() {
-                bail!("{image}: the registry must have this image, but it has not");
-            }
+            let answer = match asked.answer(&url, "application/json") {
+                // It may have the image, and give it to who knows the tag.
+                Err(e) if e.is::<Refused>() => return Ok(Releases::Refused(e.to_string())),
+                Ok(answer) if answer.is_nothing() => {
+                    return Ok(Releases::Refused(format!(
+                        "{image}: the registry must have this image, but it has not"
+                    )));
+                }
+                Ok(answer) if matches!(answer.status, 403 | 405 | 501) => {
+                    return Ok(Releases::Refused(answer.refusal().to_string()));
+                }
+                answer => answer?,
+            };
             // A registry behind another server may not know its own name, so the path alone counts.
             next = match answer.header("link").and_then(next_page) {
                 Some(link) => Some(url.at_path_of(url.join(&link)?)),
                 None => None,
             };
-            let page: Tags = serde_json::from_slice(&answer.bytes(MOST_OF_PAGE)?)
+            let page: Tags = serde_json::from_slice(&answer.text(MOST_OF_PAGE)?)
                 .ok()
                 .with_context(|| format!("{first}: the list of tags must be JSON as a registry sends it"))?;
-            let listed = |tag: String| Listed { name: name(&tag), ..Listed::default() };
+            let listed = |tag: String| Listed { name: name_of_tag(&tag), digest: None };
             all.extend(
                 page.tags.unwrap_or_default().into_iter().filter(|tag| crate::image::tag(tag).is_ok()).map(listed),
             );
         }
-        Ok(all)
+        Ok(Releases::Listed(all))
     }
 
-    /// The digest of the manifest of a tag.
+    /// The digest of the manifest of a tag; `None` if there is no such tag.
     ///
     /// # Errors
-    /// Those of [`Registry::tags`], or there is no such tag.
-    pub fn digest(&self, web: &Web, logins: &Logins, image: &Image, name: &str) -> Result<String> {
-        Ok(Asked { registry: self, web, logins, image }.manifest(&tag(name)?)?.1)
+    /// The registry does not answer, refuses, or sends something else.
+    pub fn digest(&self, web: &Web, logins: &Logins, image: &Image, name: &str) -> Result<Option<String>> {
+        let asked = Asked { registry: self, web, logins, image };
+        Ok(asked.manifest(&tag(name)?)?.map(|(_, digest)| digest))
     }
 
     /// The layer with the files of a tag.
@@ -158,9 +168,13 @@ impl Registry {
     /// Those of [`Registry::digest`], or it has no layer that we can read.
     pub fn layer(&self, web: &Web, logins: &Logins, image: &Image, name: &str) -> Result<Layer> {
         let asked = Asked { registry: self, web, logins, image };
-        let (mut manifest, whole) = asked.manifest(&tag(name)?)?;
+        let there = |tag: &str| {
+            let told = || format!("{image}: the registry must have \"{}\", but it has not", name_of_tag(tag));
+            asked.manifest(tag)?.with_context(told)
+        };
+        let (mut manifest, _) = there(&tag(name)?)?;
         if let [only] = manifest.manifests.as_slice() {
-            manifest = asked.manifest(&tag(&only.digest)?)?.0;
+            manifest = there(&tag(&only.digest)?)?.0;
         } else if !manifest.manifests.is_empty() {
             bail!(
                 "{image}: the artifact must be one for all platforms, but it has {} manifests",
@@ -185,9 +199,21 @@ impl Registry {
         let url = asked.address(&format!("blobs/sha256:{hex}"))?;
         let bytes = asked.answer(&url, "*/*")?.bytes(LIMITS.all)?;
         digest::check(&digest::of(&bytes), &hex, &url.to_string(), "the manifest says")?;
-        Ok(Layer { manifest: whole, digest: hex, bytes, root })
+        Ok(Layer { digest: hex, bytes, root })
     }
 }
+
+/// The registry wants another login.
+#[derive(Debug)]
+struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 /// A question about an image.
 struct Asked<'a> {
@@ -204,15 +230,15 @@ impl Asked<'_> {
         Url::read(&format!("{}://{host}/v2/{path}/{rest}", if is_plain { "http" } else { "https" }))
     }
 
-    /// A manifest, and its digest.
-    fn manifest(&self, tag: &str) -> Result<(Manifest, String)> {
+    /// A manifest, and its digest; `None` if there is none.
+    fn manifest(&self, tag: &str) -> Result<Option<(Manifest, String)>> {
         let url = self.address(&format!("manifests/{tag}"))?;
         let answer = self.answer(&url, MANIFESTS)?;
         if answer.is_nothing() {
-            bail!("{}: the registry must have \"{}\", but it has not", self.image, name(tag));
+            return Ok(None);
         }
         let said = answer.header("docker-content-digest").and_then(digest::read);
-        let bytes = answer.bytes(MOST_OF_MANIFEST)?;
+        let bytes = answer.text(MOST_OF_MANIFEST)?;
         let found = digest::of(&bytes);
         if let Some(wanted) = digest::read(tag).filter(|_| tag.starts_with("sha256:")) {
             digest::check(&found, &wanted, &url.to_string(), "is its name")?;
@@ -221,7 +247,8 @@ impl Asked<'_> {
             digest::check(&found, &said, &url.to_string(), "the registry says")?;
         }
         let manifest = serde_json::from_slice(&bytes).ok();
-        Ok((manifest.with_context(|| format!("{url}: a manifest must be JSON as a registry sends it"))?, found))
+        let told = || format!("{url}: a manifest must be JSON as a registry sends it");
+        Ok(Some((manifest.with_context(told)?, found)))
     }
 
     /// The answer of the registry, after a login if it wants one.
@@ -236,17 +263,17 @@ impl Asked<'_> {
         let authorization = self.let_in(url, answer.header("www-authenticate").unwrap_or_default())?;
         let again = self.web.ask(&Ask { accept, authorization: Some(&authorization), ..Ask::at(url) })?;
         if matches!(again.status, 401 | 403) {
-            bail!("{}", self.wants_login());
+            return Err(self.wants_login());
         }
         tokens().insert(self.image.clone(), authorization);
         Ok(again)
     }
 
-    fn wants_login(&self) -> String {
+    fn wants_login(&self) -> Error {
         let (image, host) = (self.image, &self.image.host);
-        format!(
+        Error::new(Refused(format!(
             "{image} must be one that you may read: log in by `helm registry login {host}` or `docker login {host}`"
-        )
+        )))
     }
 
     /// What lets a request in, as the registry asks for it.
@@ -255,7 +282,7 @@ impl Asked<'_> {
         let login = self.logins.of_registry(host, path)?;
         let told = || format!("{}: the registry must ask for a login as others do", self.image);
         match Challenge::read(challenge).with_context(told)? {
-            Challenge::Basic => login.as_ref().and_then(Login::as_basic).with_context(|| self.wants_login()),
+            Challenge::Basic => login.as_ref().and_then(Login::as_basic).ok_or_else(|| self.wants_login()),
             Challenge::Bearer { realm, service } => {
                 let bearer = |token: &str| Authorization(format!("Bearer {token}"));
                 if let Some(Login::Token(token)) = &login {
@@ -289,9 +316,9 @@ impl Asked<'_> {
         let url = if form.is_some() { realm.clone() } else { Url::read(&format!("{}{joined}{query}", realm.text()))? };
         let answer = self.web.ask(&Ask { authorization: basic.as_ref(), form: form.as_deref(), ..Ask::at(&url) })?;
         if matches!(answer.status, 400 | 401 | 403 | 404) {
-            bail!("{}", self.wants_login());
+            return Err(self.wants_login());
         }
-        let token: Option<Token> = serde_json::from_slice(&answer.bytes(MOST_OF_PAGE)?).ok();
+        let token: Option<Token> = serde_json::from_slice(&answer.text(MOST_OF_PAGE)?).ok();
         let token = token.map(|Token { token, access_token }| if token.is_empty() { access_token } else { token });
         // It is never shown, and a header holds no other bytes.
         let token = token.filter(|token| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic()));

@@ -6,19 +6,22 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
+use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use krm_files::temporary::TemporaryFolder;
+use krm_git::address::{Chart, Repo};
+use krm_git::source::{ReleaseFile, Releases, Source};
 
 use crate::login::Logins;
 use crate::oci::Registries;
-use crate::upstream::{Fetched, Upstream};
 use crate::web::Times;
 use crate::{Client, digest};
 
@@ -56,6 +59,8 @@ enum Body {
     Slow,
     /// Bytes for ever.
     Endless,
+    /// Not even a status.
+    Nothing,
 }
 
 fn reply(status: u16, body: impl Into<Vec<u8>>) -> Reply {
@@ -64,6 +69,13 @@ fn reply(status: u16, body: impl Into<Vec<u8>>) -> Reply {
 
 fn ok(body: impl Into<Vec<u8>>) -> Reply {
     reply(200, body)
+}
+
+/// A text as servers send it that pack all.
+fn gzip(text: &str) -> Reply {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text.as_bytes()).expect("written");
+    ok(packed.finish().expect("finished")).with("Content-Encoding", "gzip")
 }
 
 fn to(location: &str) -> Reply {
@@ -126,6 +138,9 @@ fn serve(stream: &TcpStream, answer: &dyn Fn(&Request) -> Reply, seen: &Mutex<Ve
     let told = format!("{} {login}", request.path);
     seen.lock().expect("whole").push(told.trim_end().to_owned());
     let Reply { status, headers, body } = answer(&request);
+    if matches!(body, Body::Nothing) {
+        return;
+    }
     let mut head = format!("HTTP/1.1 {status} x\r\nConnection: close\r\n");
     for (name, value) in &headers {
         let _ = write!(head, "{name}: {value}\r\n");
@@ -148,13 +163,14 @@ fn serve(stream: &TcpStream, answer: &dyn Fn(&Request) -> Reply, seen: &Mutex<Ve
                 thread::sleep(Duration::from_millis(50));
             }
         }
+        Body::Nothing => {}
         Body::Endless => while out.write_all(&[b'a'; 1 << 16]).is_ok() {},
     }
 }
 
 /// A client with a cache and logins of its own.
 struct User {
-    client: Client,
+    client: Arc<Client>,
     folder: TemporaryFolder,
 }
 
@@ -178,7 +194,7 @@ impl User {
         self.client = Self::client(&self.folder);
     }
 
-    fn client(folder: &TemporaryFolder) -> Client {
+    fn client(folder: &TemporaryFolder) -> Arc<Client> {
         let at = |name: &str| folder.path().join(name);
         let logins = Logins {
             registries: vec![at("config.json")],
@@ -186,41 +202,68 @@ impl User {
             netrc: Some(at("netrc")),
         };
         let seconds = Duration::from_secs;
-        let times = Times { connect: seconds(2), answer: seconds(1), whole: seconds(2) };
-        Client::with(folder.path(), Registries::Https, logins, times)
+        let pause = Duration::from_millis(10);
+        let times = Times { connect: seconds(2), answer: seconds(1), whole: seconds(2), pause };
+        Arc::new(Client::with(folder.path(), Registries::Https, logins, times))
+    }
+
+    fn source(&self, repo: &Repo) -> Result<Rc<dyn Source>> {
+        Ok(self.client.source(repo)?.expect("a source"))
+    }
+
+    fn releases(&self, repo: &Repo) -> Releases {
+        self.source(repo).and_then(|source| source.releases()).unwrap_or_else(|e| panic!("{repo}: {e:#}"))
     }
 
     /// The names of the releases, each with the start of its digest.
-    fn names(&self, upstream: &Upstream) -> Vec<String> {
-        let releases = self.client.releases(upstream).unwrap_or_else(|e| panic!("{upstream}: {e:#}"));
+    fn names(&self, repo: &Repo) -> Vec<String> {
+        let Releases::Listed(releases) = self.releases(repo) else { panic!("{repo}: no list") };
         let named = |digest: Option<String>| digest.map(|digest| format!("@{}", &digest[..4])).unwrap_or_default();
         releases.into_iter().map(|one| format!("{}{}", one.name, named(one.digest))).collect()
     }
 
-    fn files(&self, upstream: &Upstream, name: &str) -> Fetched {
-        self.client.files(upstream, name, None).unwrap_or_else(|e| panic!("{upstream}: {e:#}"))
+    fn digest(&self, repo: &Repo, name: &str) -> Result<Option<String>> {
+        Ok(self.source(repo)?.exact(name)?.map(|exact| exact.digest))
+    }
+
+    fn fetched(&self, repo: &Repo, name: &str) -> Result<Fetched> {
+        let source = self.source(repo)?;
+        let exact = source.exact(name)?.context("no such release")?;
+        let files = exact.files.map_or_else(|| source.files(Some(name), &exact.digest), Ok)?;
+        Ok(Fetched { digest: exact.digest, files })
+    }
+
+    fn files(&self, repo: &Repo, name: &str) -> Fetched {
+        self.fetched(repo, name).unwrap_or_else(|e| panic!("{repo}: {e:#}"))
     }
 
     /// The error of a question, which must come soon and hold no secret.
-    fn error(&self, upstream: &Upstream, name: &str) -> String {
+    fn error(&self, repo: &Repo, name: &str) -> String {
         let begun = Instant::now();
-        let told = format!("{:#}", self.client.files(upstream, name, None).expect_err("an error"));
+        let told = format!("{:#}", self.fetched(repo, name).expect_err("an error"));
         assert!(begun.elapsed() < Duration::from_secs(15), "{told}: {:?}", begun.elapsed());
         assert!(!told.contains("secret") && told.len() < 600, "{told}");
         told
     }
 }
 
-fn chart(repo: &str, name: &str) -> Upstream {
-    Upstream::Chart { repo: repo.to_owned(), name: name.to_owned() }
+/// A release with its files.
+#[derive(Debug, PartialEq, Eq)]
+struct Fetched {
+    digest: String,
+    files: Vec<ReleaseFile>,
 }
 
-fn oci(server: &Server, path: &str) -> Upstream {
-    Upstream::Oci { image: format!("{}/{path}", server.authority) }
+fn chart(repo: &str, name: &str) -> Repo {
+    Repo::Chart(Chart { repo: repo.to_owned(), name: name.to_owned() })
 }
 
-fn http(url: &str) -> Upstream {
-    Upstream::Http { url: url.to_owned() }
+fn oci(server: &Server, path: &str) -> Repo {
+    Repo::Oci(format!("{}/{path}", server.authority))
+}
+
+fn http(url: &str) -> Repo {
+    Repo::Http(url.to_owned())
 }
 
 /// The archive of files.

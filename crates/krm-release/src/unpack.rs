@@ -7,13 +7,12 @@ use std::io::{self, Cursor, ErrorKind, Read};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use flate2::bufread::GzDecoder;
+use krm_git::source::ReleaseFile;
 use krm_names::file_path::{is_git, is_within};
 use krm_names::shown;
 use tar::EntryType;
 use zip::ZipArchive;
 use zip::result::ZipError;
-
-use crate::upstream::ReleaseFile;
 
 /// How much a release may have.
 #[derive(Clone, Copy, Debug)]

@@ -104,12 +104,6 @@ impl Url {
         host(&self.authority)
     }
 
-    /// The last name of the path.
-    pub fn name(&self) -> &str {
-        let path = self.path.split('?').next().unwrap_or_default();
-        path.rsplit('/').next().unwrap_or_default()
-    }
-
     /// The whole address, with a query that may be secret.
     pub fn text(&self) -> String {
         format!("{}://{}{}", self.scheme, self.authority, self.path)

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use flate2::read::MultiGzDecoder;
 use krm_files::credentials::hidden;
+use krm_files::walk::shown;
 use rustls::crypto::ring;
 use ureq::http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH, LOCATION};
 use ureq::http::{HeaderMap, Request, Response, Uri};
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::{ClientCert, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Proxy};
 
 use crate::proxy::proxy;
@@ -29,11 +33,17 @@ pub struct Times {
     pub answer: Duration,
     /// Until it has answered.
     pub whole: Duration,
+    /// Before the one second try, if what went wrong goes by.
+    pub pause: Duration,
 }
 
 /// For a slow line and a large release.
-pub const TIMES: Times =
-    Times { connect: Duration::from_secs(20), answer: Duration::from_secs(60), whole: Duration::from_secs(600) };
+pub const TIMES: Times = Times {
+    connect: Duration::from_secs(20),
+    answer: Duration::from_secs(60),
+    whole: Duration::from_secs(600),
+    pause: Duration::from_secs(1),
+};
 
 /// What says who asks. It is never shown.
 #[derive(Clone)]
@@ -42,6 +52,24 @@ pub struct Authorization(pub String);
 impl fmt::Debug for Authorization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Authorization")
+    }
+}
+
+/// How a server and who asks it know each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Trust {
+    /// The file with the certificates that count, instead of those of the system.
+    pub authorities: Option<PathBuf>,
+    /// The files with the certificate of who asks, and with its key.
+    pub identity: Option<[PathBuf; 2]>,
+    /// Any certificate of the server counts.
+    pub is_blind: bool,
+}
+
+impl Trust {
+    /// What is left of it for another server.
+    pub fn elsewhere(self) -> Self {
+        Self { authorities: self.authorities, ..Self::default() }
     }
 }
 
@@ -54,6 +82,8 @@ pub struct Ask<'a> {
     pub accept: &'a str,
     /// For the server of `url` alone.
     pub authorization: Option<&'a Authorization>,
+    /// But for the authorities, for the server of `url` alone.
+    pub trust: Option<&'a Trust>,
     /// The ETag of what is known.
     pub etag: Option<&'a str>,
     /// The encodings of content that are understood.
@@ -65,7 +95,7 @@ pub struct Ask<'a> {
 impl<'a> Ask<'a> {
     /// Asks for whatever is at an address.
     pub fn at(url: &'a Url) -> Self {
-        Self { url, accept: "*/*", authorization: None, etag: None, encoding: None, form: None }
+        Self { url, accept: "*/*", authorization: None, trust: None, etag: None, encoding: None, form: None }
     }
 }
 
@@ -85,15 +115,21 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Web {
     times: Times,
-    direct: Agent,
-    /// One for each proxy, by its address.
-    proxied: Mutex<BTreeMap<String, Agent>>,
+    /// One for each way to servers.
+    agents: Mutex<BTreeMap<Way, Agent>>,
+}
+
+/// How servers are reached: by the proxy at an address, if by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    proxy: Option<String>,
+    trust: Trust,
 }
 
 impl Web {
     /// Without any state but its connections.
     pub fn new(times: Times) -> Self {
-        Self { times, direct: agent(times, None), proxied: Mutex::default() }
+        Self { times, agents: Mutex::default() }
     }
 
     /// Sends a request, and follows redirects.
@@ -103,12 +139,20 @@ impl Web {
     pub fn ask(&self, ask: &Ask<'_>) -> Result<Answer> {
         let until = Instant::now() + self.times.whole;
         let (mut url, mut authorization) = (ask.url.clone(), ask.authorization);
+        let mut trust = ask.trust.cloned().unwrap_or_default();
         for _ in 0..=MOST_REDIRECTS {
-            let (uri, way) = way(&url)?;
-            let agent = way.as_ref().map_or(Ok(self.direct.clone()), |way| self.through(way))?;
+            let uri: Uri = url.text().parse().with_context(|| format!("{url} must be an address"))?;
+            let proxy = proxy(&uri, None, |name| std::env::var(name).ok())?;
             let by =
-                way.as_ref().and_then(Uri::host).map_or_else(String::new, |host| format!(" (by the proxy {host})"));
-            let response = send(&agent, uri, ask, authorization).map_err(|e| self.failed(&url, &by, e))?;
+                proxy.as_ref().and_then(Uri::host).map_or_else(String::new, |host| format!(" (by the proxy {host})"));
+            let agent = self.agent(Way { proxy: proxy.map(|proxy| proxy.to_string()), trust: trust.clone() })?;
+            let send = || send(&agent, uri.clone(), ask, authorization);
+            let mut response = send();
+            if goes_by(&response) {
+                thread::sleep(self.times.pause);
+                response = send();
+            }
+            let response = response.map_err(|e| self.failed(&url, &by, e))?;
             let status = response.status().as_u16();
             let location = response.headers().get(LOCATION).filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308));
             let Some(location) = location else {
@@ -127,23 +171,25 @@ impl Web {
                 return Err(late(&url, self.times.whole));
             }
             // What went to another server once gets none when it comes back.
-            authorization = authorization.filter(|_| next.is_of_server_of(&url));
+            if !next.is_of_server_of(&url) {
+                (authorization, trust) = (None, trust.elsewhere());
+            }
             url = next;
         }
         bail!("{}: it must not lead to more than {MOST_REDIRECTS} other addresses", ask.url)
     }
 
-    /// The agent that asks by a proxy.
-    fn through(&self, way: &Uri) -> Result<Agent> {
-        let way = way.to_string();
-        let mut proxied = self.proxied.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(agent) = proxied.get(&way) {
+    /// The agent for a way.
+    fn agent(&self, way: Way) -> Result<Agent> {
+        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agent) = agents.get(&way) {
             return Ok(agent.clone());
         }
-        // Its text may have a password.
-        let proxy = Proxy::new(&way).ok().context("the variable for a proxy must have an address")?;
-        let agent = agent(self.times, Some(proxy));
-        proxied.insert(way, agent.clone());
+        // The text of a proxy may have a password.
+        let proxy = way.proxy.as_deref().map(Proxy::new).transpose();
+        let proxy = proxy.ok().context("the variable for a proxy must have an address")?;
+        let agent = agent(self.times, proxy, &way.trust)?;
+        agents.insert(way, agent.clone());
         Ok(agent)
     }
 
@@ -173,16 +219,46 @@ impl Web {
     }
 }
 
-/// An address as requests name it, and the proxy on the way to it.
-fn way(url: &Url) -> Result<(Uri, Option<Uri>)> {
-    let uri: Uri = url.text().parse().with_context(|| format!("{url} must be an address"))?;
-    let way = proxy(&uri, None, |name| std::env::var(name).ok())?;
-    Ok((uri, way))
+/// Whether what came may be another answer soon.
+fn goes_by(response: &Result<Response<Body>, ureq::Error>) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    match response {
+        Ok(response) => matches!(response.status().as_u16(), 502..=504),
+        Err(ureq::Error::Io(e)) => matches!(e.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof),
+        Err(_) => false,
+    }
 }
 
-fn agent(times: Times, proxy: Option<Proxy>) -> Agent {
+/// What a file with certificates and keys holds.
+fn pem(file: &PathBuf) -> Result<Vec<PemItem<'static>>> {
+    let told = || format!("{}, which the file of `helm repo add` names", shown(file));
+    let bytes = fs::read(file).with_context(told)?;
+    let items = parse_pem(&bytes).collect::<Result<Vec<_>, _>>().ok().filter(|items| !items.is_empty());
+    items.with_context(|| format!("{}, must have certificates or a key as PEM", told()))
+}
+
+fn agent(times: Times, proxy: Option<Proxy>, trust: &Trust) -> Result<Agent> {
+    let certificates = |file: &PathBuf| {
+        let items = pem(file)?.into_iter();
+        let certificate = |item| if let PemItem::Certificate(one) = item { Some(one) } else { None };
+        Ok::<Vec<_>, Error>(items.filter_map(certificate).collect())
+    };
+    let roots = match &trust.authorities {
+        Some(file) => RootCerts::from(certificates(file)?),
+        None => RootCerts::PlatformVerifier,
+    };
+    let identity = match &trust.identity {
+        Some([certificate, key]) => {
+            let key_in = pem(key)?.into_iter();
+            let key_in =
+                key_in.rev().find_map(|item| if let PemItem::PrivateKey(key) = item { Some(key) } else { None });
+            let key_in = key_in.with_context(|| format!("{}: it must have a key as PEM", shown(key)))?;
+            Some(ClientCert::new_with_certs(&certificates(certificate)?, key_in))
+        }
+        None => None,
+    };
     let provider = Arc::new(ring::default_provider());
-    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
+    let tls = TlsConfig::builder().root_certs(roots).client_cert(identity).disable_verification(trust.is_blind);
     let config = Agent::config_builder()
         .tls_config(tls.unversioned_rustls_crypto_provider(provider).build())
         .proxy(proxy)
@@ -193,7 +269,7 @@ fn agent(times: Times, proxy: Option<Proxy>) -> Agent {
         .timeout_connect(Some(times.connect))
         .timeout_recv_response(Some(times.answer))
         .timeout_global(Some(times.whole));
-    config.build().new_agent()
+    Ok(config.build().new_agent())
 }
 
 /// Sends one request. A request without a form has no body.
@@ -267,6 +343,26 @@ impl Answer {
             return Err(large());
         }
         Ok(bytes)
+    }
+
+    /// The same for a text, without the gzip that it may come in, asked for or not.
+    ///
+    /// # Errors
+    /// Those of [`Answer::bytes`].
+    pub fn text(self, most: usize) -> Result<Vec<u8>> {
+        let encoding = self.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
+        let url = self.url.clone();
+        let bytes = self.bytes(most)?;
+        if !matches!(encoding.as_str(), "gzip" | "x-gzip") || !bytes.starts_with(&[0x1f, 0x8b]) {
+            return Ok(bytes);
+        }
+        let mut all = Vec::new();
+        let read = MultiGzDecoder::new(&*bytes).take(most as u64 + 1).read_to_end(&mut all);
+        read.ok().with_context(|| format!("{url}: the answer must be whole"))?;
+        if all.len() > most {
+            bail!("{url}: the answer must have at most {most} bytes");
+        }
+        Ok(all)
     }
 
     /// Why an answer that does not say yes does not.

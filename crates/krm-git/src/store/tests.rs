@@ -134,8 +134,20 @@ struct Memory {
     releases: Vec<(&'static str, &'static str)>,
     /// Whether the list has the digests.
     is_listed_with_digests: bool,
+    /// How the server is.
+    server: Server,
     /// What was asked.
     asked: RefCell<Vec<String>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Server {
+    #[default]
+    Whole,
+    /// It gives the files with the digest.
+    GivesFiles,
+    Refuses,
+    Down,
 }
 
 fn digest(text: &str) -> String {
@@ -145,25 +157,37 @@ fn digest(text: &str) -> String {
 impl Source for Memory {
     fn releases(&self) -> Result<Releases> {
         self.asked.borrow_mut().push("releases".to_owned());
+        match self.server {
+            Server::Down => bail!("no answer"),
+            Server::Refuses => return Ok(Releases::Refused("no login".to_owned())),
+            Server::Whole | Server::GivesFiles => {}
+        }
         let digest = |text: &str| self.is_listed_with_digests.then(|| digest(text));
         let listed = |(name, text): &(&str, &str)| Listed { name: (*name).to_owned(), digest: digest(text) };
         Ok(Releases::Listed(self.releases.iter().map(listed).collect()))
     }
 
-    fn digest(&self, name: &str) -> Result<String> {
+    fn exact(&self, name: &str) -> Result<Option<Exact>> {
         self.asked.borrow_mut().push(format!("digest {name}"));
+        if self.server == Server::Down {
+            bail!("no answer");
+        }
         let found = self.releases.iter().find(|(known, _)| *known == name);
-        found.map(|(_, text)| digest(text)).with_context(|| format!("{name} is not there"))
+        let files = |text| Some(files(text)).filter(|_| self.server == Server::GivesFiles);
+        Ok(found.map(|(_, text)| Exact { digest: digest(text), files: files(text) }))
     }
 
     fn files(&self, name: Option<&str>, wanted: &str) -> Result<Vec<ReleaseFile>> {
         self.asked.borrow_mut().push(format!("files {}", name.unwrap_or("?")));
-        let found = self.releases.iter().find(|(_, text)| digest(text) == wanted);
-        let (_, text) = found.with_context(|| format!("{wanted} is not there"))?;
-        let file = |path: &str| ReleaseFile { path: path.to_owned(), bytes: (*text).into(), is_executable: false };
-        let run = ReleaseFile { is_executable: true, ..file("d/ru\"n\u{e9} .sh") };
-        Ok(vec![file("a.yaml"), file("d/e/b.yaml"), run])
+        let found = self.releases.iter().find(|(_, text)| digest(text) == wanted && self.server != Server::Down);
+        found.map(|(_, text)| files(text)).with_context(|| format!("{wanted} is not there"))
     }
+}
+
+fn files(text: &str) -> Vec<ReleaseFile> {
+    let file = |path: &str| ReleaseFile { path: path.to_owned(), bytes: text.into(), is_executable: false };
+    let run = ReleaseFile { is_executable: true, ..file("d/ru\"n\u{e9} .sh") };
+    vec![file("a.yaml"), file("d/e/b.yaml"), run]
 }
 
 /// A cache of releases in memory, and who is asked.
@@ -256,4 +280,44 @@ fn a_tag_that_moved_is_asked_for_again_and_the_old_release_stays() {
     assert!(old != new && store.fetch(&set(&[&old, &new])).expect("fetched").is_empty());
     let (offline, _) = cache_of(&folder, source(&[]), Network::Offline);
     assert_eq!(offline.state(&image(":latest")).expect("a state").commit, new);
+}
+
+#[test]
+fn a_cause_is_told_and_what_was_fetched_needs_no_server() {
+    let folder = TemporaryFolder::new("test-of-source").expect("a folder");
+    let store = |releases: &[_], server| {
+        cache_of(&folder, Memory { releases: releases.to_vec(), server, ..Memory::default() }, Network::Online)
+    };
+    // The first of a name counts, as for helm.
+    let twice = [THREE[0], ("1.0.0", "other"), THREE[1]];
+    let source = Memory { releases: twice.to_vec(), is_listed_with_digests: true, ..Memory::default() };
+    let (listed, _) = cache_of(&folder, source, Network::Online);
+    assert_eq!(listed.state(&image(":1.0.0")).expect("a state").commit, digest("1"));
+    // Files that came with a digest are not asked for again, and what is not there is asked for once.
+    let (giving, source) = store(&THREE, Server::GivesFiles);
+    let v1 = giving.state(&image(":1.0.0")).expect("a state").commit;
+    assert!(giving.fetch(&set(&[&v1])).expect("fetched").is_empty());
+    for _ in 0..3 {
+        giving.state(&image(":3.0.0")).expect_err("no such release");
+    }
+    assert_eq!(*source.asked.borrow(), ["releases", "digest 1.0.0", "digest 3.0.0"]);
+    // Who may not list them may still have one.
+    let (refusing, _) = store(&THREE, Server::Refuses);
+    assert_eq!(refusing.state(&image(":1.1.0")).expect("a state").commit, digest("11"));
+    for (reference, want) in [
+        ("", "nobody lists the releases of \"oci://h/web\", so one must be named: no login"),
+        (":^1", "nobody lists the releases of \"oci://h/web\", so one must be named: no login"),
+        (":3.0.0", "\"oci://h/web\" has no tag or digest \"3.0.0\": no login"),
+    ] {
+        let told = refusing.state(&image(reference)).expect_err("it is not there");
+        assert_eq!(errors::chain(&told), want);
+    }
+    let (down, source) = store(&THREE, Server::Down);
+    assert!(down.fetch(&set(&[&v1])).expect("it is here").is_empty());
+    assert!(source.asked.borrow().is_empty());
+    assert_eq!(down.state(&image(":1.0.0")).expect_err("no answer").to_string(), "no answer");
+    let new = TemporaryFolder::new("test-of-source").expect("a folder");
+    let source = Memory { server: Server::Down, ..Memory::default() };
+    let (down, _) = cache_of(&new, source, Network::Online);
+    assert_eq!(down.fetch(&set(&[&v1])).expect("asked")[&v1], "no answer");
 }

@@ -31,18 +31,17 @@ fn a_repository_lists_and_gives_its_charts() {
     let short = |bytes: &[u8]| digest::of(bytes)[..4].to_owned();
     let want = [format!("1.0.0@{}", short(&one)), format!("v1.1.0@{}", short(&two)), format!("1.2.0@{}", short(b""))];
     assert_eq!(user.names(&web), want);
-    assert_eq!(user.client.releases(&web).expect("releases")[0].app_version.as_deref(), Some("9"));
     for (version, bytes) in [("1.0.0", &one), ("v1.0.0", &one), ("1.1.0", &two)] {
         let fetched = user.files(&web, version);
         assert_eq!((fetched.digest.clone(), paths(&fetched)), (digest::of(bytes), vec!["Chart.yaml", "values.yaml"]));
-        assert_eq!(user.client.digest(&web, version).expect("a digest"), fetched.digest);
+        assert_eq!(user.digest(&web, version).expect("a digest"), Some(fetched.digest));
     }
     // The list was asked for once, and the other server knows of no login.
     let asked = server.asked();
     assert_eq!(asked.iter().filter(|path| path.contains("index")).count(), 1, "{asked:?}");
     assert_eq!(other.asked(), ["/any"]);
     for (upstream, version, want) in [
-        (&web, "3.0.0", "has no version \"3.0.0\" of the chart \"web\""),
+        (&web, "3.0.0", "no such release"),
         (&web, "1.2.0", "has nothing there (HTTP 404)"),
         (&chart(&server.url("/charts"), "api"), "1.0.0", "has no chart \"api\"; it has web"),
         (&chart(&server.url("/x"), "web"), "1.0.0", "must be a chart repository, but it has no `index.yaml`"),
@@ -52,7 +51,8 @@ fn a_repository_lists_and_gives_its_charts() {
     }
     assert!(user.client.is_chart_repository(&server.url("/charts/")).expect("an answer"));
     assert!(!user.client.is_chart_repository(&server.url("/x")).expect("an answer"));
-    let told = format!("{:#}", user.client.files(&web, "1.0.0", Some(&digest::of(b"x"))).expect_err("another"));
+    let source = user.source(&web).expect("a source");
+    let told = format!("{:#}", source.files(Some("1.0.0"), &digest::of(b"x")).expect_err("another"));
     assert!(told.contains("must have the digest sha256:2d711642"), "{told}");
 }
 
@@ -66,10 +66,7 @@ fn a_list_that_did_not_change_is_not_sent_again() {
             if asked.header("if-none-match") == etag {
                 return reply(304, "");
             }
-            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-            packed.write_all(text.as_bytes()).expect("written");
-            let reply = ok(packed.finish().expect("finished")).with("ETag", etag);
-            reply.with("Content-Encoding", "gzip").with("X-Sent", "whole")
+            gzip(&text).with("ETag", etag)
         }
     });
     let mut user = User::new();
@@ -132,4 +129,44 @@ fn a_list_may_lead_to_a_registry() {
         let fetched = User::new().files(&chart(&server.url(""), "web"), "1.0.0");
         assert_eq!((fetched.digest.clone(), paths(&fetched)), (digest::of(&bytes), vec!["Chart.yaml", "values.yaml"]));
     }
+}
+
+#[test]
+fn what_goes_by_is_asked_again_and_the_next_address_is_taken() {
+    let bytes = packed("1.0.0");
+    let entry = |version: &str, urls: &str| {
+        format!("  - {{version: {version}, digest: {}, urls: [{urls}]}}\n", digest::of(&packed("1.0.0")))
+    };
+    let text = format!(
+        "entries:\n  web:\n{}{}{}",
+        entry("1.0.0", "gone.tgz, other.tgz, busy.tgz"),
+        entry("1.1.0", "closed.tgz"),
+        entry("1.2.0", "broken.tgz, gone.tgz")
+    );
+    let seen = Mutex::new(Vec::new());
+    let server = Server::start(move |asked: &Request| {
+        let is_first = !seen.lock().expect("whole").contains(&asked.path);
+        seen.lock().expect("whole").push(asked.path.clone());
+        match asked.path.as_str() {
+            "/index.yaml" => ok(text.clone()),
+            "/other.tgz" => ok(packed("2.0.0")),
+            "/busy.tgz" if is_first => reply(503, ""),
+            "/closed.tgz" if is_first => Reply { status: 0, headers: Vec::new(), body: Body::Nothing },
+            "/busy.tgz" | "/closed.tgz" => ok(bytes.clone()),
+            "/broken.tgz" => reply(502, ""),
+            _ => reply(404, ""),
+        }
+    });
+    let (user, web) = (User::new(), chart(&server.url(""), "web"));
+    for (version, want) in [
+        ("1.0.0", &["/index.yaml", "/gone.tgz", "/other.tgz", "/busy.tgz", "/busy.tgz"][..]),
+        ("1.1.0", &["/closed.tgz", "/closed.tgz"]),
+    ] {
+        assert_eq!(paths(&user.files(&web, version)), ["Chart.yaml", "values.yaml"]);
+        assert_eq!(server.asked(), want);
+    }
+    // The first address is the one that the list means.
+    let told = user.error(&web, "1.2.0");
+    assert!(told.contains("broken.tgz\": the server must answer with HTTP 200, not 502"), "{told}");
+    assert_eq!(server.asked(), ["/broken.tgz", "/broken.tgz", "/gone.tgz"]);
 }

@@ -60,24 +60,23 @@ fn a_registry_lists_and_gives_its_artifacts() {
     assert_eq!(server.asked().len(), 3);
     let fetched = user.files(&web, "1.0.0+b1");
     assert_eq!(paths(&fetched), ["Chart.yaml", "values.yaml"]);
-    let exact = user.client.digest(&web, "1.0.0+b1").expect("a digest");
-    assert_eq!(
-        (&exact, &user.client.digest(&web, &format!("sha256:{exact}")).expect("itself")),
-        (&fetched.digest, &exact)
-    );
-    assert_eq!(user.client.files(&web, "moved", Some(&exact)).expect("by its digest"), fetched);
+    let exact = user.digest(&web, "1.0.0+b1").expect("a digest").expect("a release");
+    assert_eq!(user.digest(&web, &format!("sha256:{exact}")).expect("itself"), Some(exact.clone()));
+    let source = user.source(&web).expect("a source");
+    assert_eq!(source.files(Some("moved"), &exact).expect("by its digest"), fetched.files);
+    assert_eq!(exact, fetched.digest);
     for image in ["flux", "any"] {
         assert_eq!(paths(&user.files(&oci(&server, image), "v1")), ["deploy/a.yaml", "deploy/b/c.yaml"]);
     }
     for (image, tag, want) in [
-        ("charts/web", "2.0.0+b1", "the registry must have \"2.0.0+b1\", but it has not"),
+        ("charts/web", "2.0.0+b1", "no such release"),
         ("file", "v1", "the archive must be a `.tar.gz`, a `.tar` or a `.zip`"),
         ("charts/web", "../x", "a tag must have letters"),
     ] {
         let told = user.error(&oci(&server, image), tag);
         assert!(told.contains(want), "{told}");
     }
-    let told = format!("{:#}", user.client.releases(&oci(&server, "none")).expect_err("none"));
+    let Releases::Refused(told) = user.releases(&oci(&server, "none")) else { panic!("a list") };
     assert!(told.contains("the registry must have this image"), "{told}");
 }
 
@@ -94,14 +93,18 @@ fn an_artifact_has_one_layer_with_files() {
         format!("{{\"manifests\":[{}]}}", manifests.iter().map(one).collect::<Vec<_>>().join(","))
     };
     let (single, many) = (index(&[&chart]), index(&[&chart, &image]));
-    let exact = format!("/v2/a/manifests/sha256:{}", digest::of(chart.as_bytes()));
+    let by_digest = [&chart, &image, &single, &many, &"{}".to_owned()]
+        .map(|text| (format!("/v2/a/manifests/sha256:{}", digest::of(text.as_bytes())), text.clone()));
     let server = Server::start(move |asked| match asked.path.as_str() {
         "/v2/a/manifests/chart" => ok(chart.clone()),
         "/v2/a/manifests/image" => ok(image.clone()),
         "/v2/a/manifests/single" => ok(single.clone()),
         "/v2/a/manifests/many" => ok(many.clone()),
         "/v2/a/manifests/empty" => ok("{}"),
-        path if path == exact => ok(chart.clone()),
+        path if path.contains("/manifests/") => by_digest
+            .iter()
+            .find(|(known, _)| known == path)
+            .map_or_else(|| reply(404, ""), |(_, text)| ok(text.clone())),
         _ => ok(bytes.clone()),
     });
     let (user, a) = (User::new(), oci(&server, "a"));
@@ -153,7 +156,7 @@ fn a_registry_gets_the_login_that_it_asks_for() {
     user.files(&a, "1.0.0");
     let asked = server.asked();
     // One token is for all questions of an image.
-    assert_eq!(asked.len(), 5, "{asked:?}");
+    assert_eq!(asked.len(), 6, "{asked:?}");
     assert_eq!(asked[1], "/token?service=s%20t&scope=repository%3Aa%2Fb%3Apull me:secret");
     for fields in ["\"identitytoken\":\"secret+\"", "\"registrytoken\":\"let-in\""] {
         User::with(&[config(&host, fields)]).files(&a, "1.0.0");
@@ -188,4 +191,28 @@ fn a_credential_helper_is_asked_for_the_login_of_its_registry() {
         let told = User::with(&[("config.json", config)]).error(&oci(&server, "a"), "1.0.0");
         assert!(told.contains(want), "{told}");
     }
+}
+
+/// Who may not list the tags may still have the one that is named.
+#[test]
+fn a_registry_may_refuse_to_list_its_tags() {
+    let bytes = packed("1.0.0");
+    let manifest = manifest(&[(CHART, &bytes)]);
+    let server = Server::start(move |asked| match asked.path.as_str() {
+        path if path.contains("/closed/") => reply(401, "").with("WWW-Authenticate", "Basic"),
+        path if path.contains("/tags/") => reply(403, ""),
+        path if path.contains("/blobs/") => ok(bytes.clone()),
+        path if path.contains("/broken/") => reply(500, ""),
+        _ => ok(manifest.clone()),
+    });
+    let user = User::new();
+    let refused = |image: &str| match user.source(&oci(&server, image)).expect("a source").releases() {
+        Ok(Releases::Refused(why)) => why,
+        other => format!("{other:?}"),
+    };
+    assert!(refused("a").contains("the server refused (HTTP 403)"), "{}", refused("a"));
+    assert!(refused("closed/a").contains("log in by"), "{}", refused("closed/a"));
+    assert_eq!(paths(&user.files(&oci(&server, "a"), "1.0.0")), ["Chart.yaml", "values.yaml"]);
+    let told = format!("{:#}", user.digest(&oci(&server, "broken/a"), "1.0.0").expect_err("an error"));
+    assert!(told.contains("must answer with HTTP 200, not 500"), "{told}");
 }

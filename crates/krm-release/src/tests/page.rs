@@ -16,16 +16,19 @@ fn an_address_gives_a_file_or_an_archive() {
     let fetched = user.files(&file, "v1.0.0");
     assert_eq!((paths(&fetched), &fetched.digest), (vec!["install.yaml"], &digest::of(b"a: 1\n")));
     server.asked();
-    assert_eq!(user.client.digest(&file, "v1.0.0").expect("a digest"), fetched.digest);
     assert_eq!(user.files(&file, "v1.0.0"), fetched);
     assert_eq!(server.asked(), ["/v1.0.0/install.yaml"]);
-    assert_eq!(user.client.releases(&file).expect("none"), []);
-    user.client.files(&file, "v1.0.0", Some(&fetched.digest)).expect("the same");
+    assert!(matches!(user.releases(&file), Releases::Unlisted));
+    let source = user.source(&file).expect("a source");
+    source.files(Some("v1.0.0"), &fetched.digest).expect("the same");
+    let told = format!("{:#}", source.files(Some("v1.0.0"), &digest::of(b"x")).expect_err("another"));
+    assert!(told.contains("must have the digest sha256:2d711642"), "{told}");
     // A name is one part of a path.
     user.files(&file, "a/v1?");
     assert_eq!(paths(&user.files(&http(&server.url("/web-{ref}.tar.gz")), "v1.0.0")), ["a.yaml", "b/c.yaml"]);
     for (address, name, want) in [
-        ("/{ref}/install.yaml", "v2.0.0", "has nothing there (HTTP 404)"),
+        ("/{ref}/install.yaml", "v2.0.0", "no such release"),
+        ("/none.yaml", "latest", "has nothing there (HTTP 404)"),
         ("/{ref}/install.yaml", "..", "must be the name of a release"),
         ("/{ref}/install.yaml", "", "must be the name of a release"),
         ("/broken.zip", "", "the archive must be a `.tar.gz`"),
@@ -50,4 +53,23 @@ fn the_login_of_netrc_is_for_its_host_alone() {
     user.files(&http(&server.url("/other.yaml")), "");
     assert_eq!(server.asked(), ["/same.yaml me:secret", "/a.yaml me:secret", "/other.yaml me:secret"]);
     assert_eq!(other.asked(), ["/a.yaml"]);
+}
+
+/// An archive that a server calls packed is itself what is meant.
+#[test]
+fn a_file_may_be_packed_though_nobody_asked_for_it() {
+    let archive = tgz(&[("a.yaml", "a: 1\n")]);
+    let want = digest::of(&archive);
+    let server = Server::start(move |asked| match asked.path.as_str() {
+        "/a.yaml" => gzip("a: 1\n"),
+        "/b.yaml" => ok("a: 1\n").with("Content-Encoding", "gzip"),
+        _ => ok(archive.clone()).with("Content-Encoding", "x-gzip"),
+    });
+    let user = User::new();
+    for name in ["/a.yaml", "/b.yaml"] {
+        let fetched = user.files(&http(&server.url(name)), "latest");
+        assert_eq!((fetched.files[0].bytes.as_slice(), fetched.digest), (&b"a: 1\n"[..], digest::of(b"a: 1\n")));
+    }
+    assert_eq!(user.files(&http(&server.url("/c.tgz")), "latest").digest, want);
+    assert_eq!(paths(&user.files(&http(&server.url("/download")), "latest")), ["a.yaml"]);
 }

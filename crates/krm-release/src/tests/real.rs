@@ -81,8 +81,8 @@ impl Registry {
         assert_eq!(self.send("PUT", &format!("/v2/{path}/manifests/{tag}"), of_manifest, manifest.as_bytes()).0, 201);
     }
 
-    fn image(&self, path: &str) -> Upstream {
-        Upstream::Oci { image: format!("{}/{path}", self.authority) }
+    fn image(&self, path: &str) -> Repo {
+        Repo::Oci(format!("{}/{path}", self.authority))
     }
 }
 
@@ -110,16 +110,16 @@ fn a_real_registry_lists_and_gives_its_artifacts() {
         assert_eq!(names, ["1.0.0", "1.0.0+b1", "1.1.0"]);
         let fetched = user.files(&web, "1.0.0+b1");
         assert_eq!(paths(&fetched), ["Chart.yaml", "values.yaml"]);
-        let exact = user.client.digest(&web, "1.0.0").expect("a digest");
-        assert_eq!(user.client.files(&web, "1.0.0", Some(&exact)).expect("by its digest"), fetched);
-        for (upstream, name, want) in [
-            (&web, "2.0.0", "the registry must have \"2.0.0\", but it has not"),
-            (&registry.image("charts/none"), "1.0.0", "the registry must have \"1.0.0\", but it has not"),
-        ] {
+        let exact = user.digest(&web, "1.0.0").expect("a digest").expect("a release");
+        let source = user.source(&web).expect("a source");
+        assert_eq!(source.files(None, &exact).expect("by its digest"), fetched.files);
+        for (upstream, name, want) in
+            [(&web, "2.0.0", "no such release"), (&registry.image("charts/none"), "1.0.0", "no such release")]
+        {
             let told = user.error(upstream, name);
             assert!(told.contains(want), "{told}");
         }
-        assert!(user.client.releases(&registry.image("charts/none")).is_err());
+        assert!(matches!(user.releases(&registry.image("charts/none")), Releases::Refused(_)));
     }
     let [_, (closed, _)] = registries();
     let told = User::new().error(&closed.image("charts/web"), "1.0.0");
@@ -154,7 +154,6 @@ fn what_the_real_helm_packs_indexes_and_pushes_is_the_same_from_both() {
     });
     let from_repo = chart(&server.url(""), "web");
     let [(open, user), (closed, with_login)] = registries();
-    assert_eq!(user.client.releases(&from_repo).expect("releases")[0].app_version.as_deref(), Some("7"));
     helm(at, &["registry", "login", &closed.authority, "--username", "me", "--password", "secret", "--plain-http"]);
     let logins = at.join("HELM_CONFIG_HOME/registry/config.json");
     assert!(fs::read_to_string(&logins).expect("the logins of helm").contains(&closed.authority));
@@ -173,4 +172,94 @@ fn what_the_real_helm_packs_indexes_and_pushes_is_the_same_from_both() {
         assert_eq!(names, ["1.0.0", "1.1.0"]);
         assert!(registry.folder.path().exists());
     }
+}
+
+/// `openssl` as a server of the files of a folder, with more flags. It ends with the test.
+struct Tls(Child, String);
+
+impl Drop for Tls {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Tls {
+    fn start(folder: &Path, flags: &[&str]) -> Self {
+        let port =
+            TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port().to_string();
+        let mut command = Command::new("openssl");
+        command
+            .args(["s_server", "-accept", &port, "-cert", "own.pem", "-key", "own.key", "-WWW", "-quiet"])
+            .args(flags);
+        let process = command.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+        let begun = Instant::now();
+        while TcpStream::connect(format!("127.0.0.1:{port}")).is_err() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "openssl must listen");
+            thread::sleep(Duration::from_millis(50));
+        }
+        Self(process, format!("https://localhost:{port}"))
+    }
+}
+
+#[test]
+fn a_repository_is_trusted_as_helm_repo_add_says() {
+    if !skip::has("openssl") {
+        return;
+    }
+    let made = TemporaryFolder::new("test-of-tls").expect("a folder");
+    let at = made.path();
+    let certificate = |name: &str, more: &[&str]| {
+        let (key, file) = (format!("{name}.key"), format!("{name}.pem"));
+        let mut command = Command::new("openssl");
+        command.args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+        ]);
+        command.args(["-subj", &format!("/CN={name}"), "-keyout", &key, "-out", &file]).args(more).current_dir(at);
+        let ran = command.output().expect("openssl runs");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    };
+    certificate("ca", &[]);
+    let of_ca = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=critical,CA:FALSE"];
+    certificate("own", &[&of_ca[..], &["-addext", "subjectAltName=DNS:localhost"]].concat());
+    certificate("me", &of_ca);
+    made.add("index.yaml", b"entries: {web: [{version: 1.0.0, urls: [web.tgz]}]}\n").expect("added");
+    made.add("web.tgz", &packed("1.0.0")).expect("added");
+    let (open, closed) = (Tls::start(at, &[]), Tls::start(at, &["-Verify", "1", "-CAfile", "ca.pem"]));
+    let file = |name: &str| at.join(name).display().to_string();
+    let (ca, me) =
+        (format!("caFile: {}", file("ca.pem")), format!("certFile: {}, keyFile: {}", file("me.pem"), file("me.key")));
+    let not_trusted = "must be one that this system trusts";
+    for (Tls(_, url), fields, want) in [
+        (&open, String::new(), not_trusted),
+        (&open, ca.clone(), ""),
+        (&open, "insecure_skip_tls_verify: true".to_owned(), ""),
+        (&open, format!("caFile: {}", file("me.pem")), not_trusted),
+        (&open, format!("caFile: {}", file("none.pem")), "none.pem, which the file of `helm repo add` names"),
+        (&open, format!("caFile: {}", file("index.yaml")), "must have certificates or a key as PEM"),
+        (&closed, format!("{ca}, {me}"), ""),
+        (&closed, ca, url_of(&closed)),
+    ] {
+        let entry = format!("repositories:\n- {{name: x, url: '{url}', {fields}}}\n");
+        let user = User::with(&[("repositories.yaml", entry)]);
+        match want {
+            "" => assert_eq!(paths(&user.files(&chart(url, "web"), "1.0.0")), ["Chart.yaml", "values.yaml"]),
+            want => {
+                let told = user.error(&chart(url, "web"), "1.0.0");
+                assert!(told.contains(want), "{told}");
+            }
+        }
+    }
+}
+
+fn url_of(Tls(_, url): &Tls) -> &str {
+    url
 }

@@ -186,7 +186,8 @@ fn a_list_of_tags_ends() {
     let next = |link: String| ok("{\"tags\":[\"1.0.0\"]}").with("Link", &format!("<{link}>; rel=\"next\""));
     let told = |server: &Server| {
         let begun = Instant::now();
-        let told = format!("{:#}", User::new().client.releases(&oci(server, "a")).expect_err("an error"));
+        let source = User::new().source(&oci(server, "a")).expect("a source");
+        let told = format!("{:#}", source.releases().expect_err("an error"));
         assert!(begun.elapsed() < Duration::from_secs(15), "{told}");
         told
     };

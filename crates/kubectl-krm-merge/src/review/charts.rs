@@ -133,7 +133,7 @@ impl Charts {
         let (store, address) = self.open(&from.source)?;
         let at = DirectoryAt { store: Rc::clone(&store), address };
         let next = newest(&at, Some(Came { state: &from.state, at: &at.address }), None)?;
-        store.resolved(next.state)
+        store.resolved(next.map_or_else(|| from.state.clone(), |next| next.state))
     }
 
     /// A chart of a release.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use krm_git::address::ReleaseAddress;
-use krm_git::refs::{RefKind, State};
+use krm_git::refs::{self, RefKind, State};
 use krm_git::store::Store;
 use krm_git::tree;
 use krm_git::versions::{Range, followed, split};
@@ -58,10 +58,12 @@ pub struct Came<'a> {
 pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
     let DirectoryAt { store, address } = at;
     if address.reference.is_none() {
-        return newest(at, from, None);
+        return newest_or_last(at, from, None);
     }
-    if let Some(range) = store.refs()?.range(address) {
-        return newest(at, from, Some(&range));
+    let range = store.refs()?.range(address);
+    // What a package has may be gone from a list by now.
+    if range.is_some() || from.is_some_and(|came| is_it_by_name(came, address)) {
+        return newest_or_last(at, from, range.as_ref());
     }
     let wanted = store.find(address).with_context(|| {
         let names = if address.repo.is_git() { "branch, tag or commit" } else { address.repo.names() };
@@ -90,23 +92,48 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
             Ok(Next { state: wanted, aim: Aim::Newest, behind })
         }
         RefKind::Tag | RefKind::Commit => match from {
-            Some(came) if !is_other(came) || has_moved_on(came)? => newest(at, from, None),
+            Some(came) if !is_other(came) || has_moved_on(came)? => newest_or_last(at, from, None),
             _ => Ok(Next { state: wanted, aim: Aim::Named, behind: 1 }),
         },
     }
 }
 
-/// The newest release, or the one that the package has, if that is newer. In a range, the newest one of the range counts, also for a package
+/// Whether a release that is not in git has the name that its address has, which says all of it but what it holds.
+fn is_it_by_name(came: Came<'_>, address: &ReleaseAddress) -> bool {
+    let has_name = |name: &String| *name == came.state.reference && refs::kind(name) == RefKind::Tag;
+    !address.repo.is_git()
+        && came.at.directory == address.directory
+        && came.at.repo.is_same(&address.repo)
+        && address.reference.as_ref().is_some_and(has_name)
+}
+
+/// The newest release, or the one that the package has if nobody can say.
+fn newest_or_last(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<Next> {
+    match (newest(at, from, range)?, from) {
+        (Some(next), _) => Ok(next),
+        (None, Some(from)) => Ok(Next { state: from.state.clone(), aim: Aim::Unknown, behind: 0 }),
+        (None, None) => {
+            bail!("nobody lists the releases of \"{}\", so `--to` must name the new release", at.address.repo)
+        }
+    }
+}
+
+/// The newest release, or the one that the package has, if that is newer; `None` if nobody can say, which is so only for what is not in git. In a range, the newest one of the range counts, also for a package
 /// that has a newer one. What has no version, such as a commit, is older than a release if it is in its history.
 ///
 /// # Errors
 /// There is no release.
-pub fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<Next> {
+pub fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<Option<Next>> {
     let DirectoryAt { store, address } = at;
-    let refs = store.refs()?;
+    let refs = store.listed()?;
     let moved = from.is_some_and(|from| from.at.directory != address.directory);
     let from = from.map(|from| from.state);
     let current = from.and_then(|from| Some(split(&from.reference)?.1));
+    let is_git = address.repo.is_git();
+    // Without a history, nothing comes after a digest.
+    if !is_git && (refs.is_empty() || from.is_some() && current.is_none() && range.is_none()) {
+        return Ok(None);
+    }
     // The tags of the old directory say nothing about the new one.
     let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
     let series = refs.series(address, range, came_with);
@@ -115,8 +142,9 @@ pub fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -
     let behind =
         followed.iter().filter(|(version, _)| current.as_ref().is_some_and(|current| version > current)).count();
     let Some((version, newest)) = followed.pop() else {
-        match (&address.reference, range) {
-            (Some(wish), Some(_)) => bail!("\"{}\" has no release in the range \"{wish}\"", address.repo),
+        match (&address.reference, range, from) {
+            (Some(wish), Some(_), _) => bail!("\"{}\" has no release in the range \"{wish}\"", address.repo),
+            (_, _, Some(from)) if !is_git => return Ok(Some(Next { state: from.clone(), aim: Aim::Last, behind: 0 })),
             _ => bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo),
         }
     };
@@ -125,11 +153,13 @@ pub fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -
     match (from, current) {
         // A tag that moved is no newer release.
         (Some(from), Some(current)) if version <= current && range.is_none_or(|range| range.has(&current)) => {
-            Ok(Next { state: from.clone(), aim: Aim::Newest, behind: 0 })
+            Ok(Some(Next { state: from.clone(), aim: Aim::Newest, behind: 0 }))
         }
-        (Some(from), None) if newest.commit == from.commit || !store.is_after(&newest.commit, &from.commit)? => {
-            Ok(Next { state: from.clone(), aim: Aim::Last, behind: 0 })
+        (Some(from), None)
+            if newest.commit == from.commit || is_git && !store.is_after(&newest.commit, &from.commit)? =>
+        {
+            Ok(Some(Next { state: from.clone(), aim: Aim::Last, behind: 0 }))
         }
-        _ => Ok(Next { state: newest, aim: Aim::Newest, behind: behind.max(1) }),
+        _ => Ok(Some(Next { state: newest, aim: Aim::Newest, behind: behind.max(1) })),
     }
 }

@@ -5,6 +5,7 @@ use krm_files::command::{argument, called, command, own};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
 use krm_folders::package::Package;
+use krm_git::refs::Refs;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_words::{Word, counted};
@@ -85,10 +86,8 @@ pub fn same(args: &Upgrade, job: Job<'_>) -> Result<Done> {
         (true, Aim::Newest) => format!("{}: has {name}, which is the newest{}", package.name, in_range(plan)),
         (true, Aim::Named) => format!("{}: has {name}, which is the wanted release", package.name),
         (true, Aim::Last) => format!("{}: has {name}, and there is no later release", package.name),
-        (true, Aim::Unknown) => format!(
-            "{}: has {name}. krm-merge cannot look for newer releases, because a command makes the package. Name the release with `--to`",
-            package.name
-        ),
+        (true, Aim::Unknown) => format!("{}: has {name}. {}", package.name, unknown(plan)),
+        (false, Aim::Unknown) => format!("{}: it has {name} already. {}", package.name, unknown(plan)),
         (false, _) => format!("{}: it has {name} already", package.name),
     };
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
@@ -100,6 +99,16 @@ pub fn same(args: &Upgrade, job: Job<'_>) -> Result<Done> {
         Some(_) => page.tell(),
     }
     Ok(Done { end: End::Done, became: Became::Same, checked: Some(Checked::of(job)) })
+}
+
+/// Why nobody can say whether there is a newer release, and what to do.
+fn unknown(plan: &Plan) -> String {
+    let why = match plan.to.fetched() {
+        None => "a command makes the package",
+        Some((at, _)) if at.store.refs().is_ok_and(Refs::is_empty) => "its server has no list of them",
+        Some(_) => "a digest has no place among versions",
+    };
+    format!("krm-merge cannot look for newer releases, because {why}. Name the release with `--to`")
 }
 
 /// The range in which a release is the newest, for the end of a sentence.

@@ -122,7 +122,7 @@ fn asked(args: &Get) -> Result<Asked> {
             bail!("`get` takes three arguments only for a chart: the repository, NAME@VERSION and the folder")
         }
         None => {
-            let address = sources::settled(given?)?;
+            let address = sources::settled(given?, args.reach.network())?;
             Ok(Asked { address, name: args.source.clone(), folder: args.folder.clone() })
         }
     }

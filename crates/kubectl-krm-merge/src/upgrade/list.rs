@@ -43,7 +43,7 @@ struct Row {
     commit: Option<String>,
     /// What its record wants: a release, a branch or a range.
     wants: Option<String>,
-    /// The newest release that an upgrade would take.
+    /// The newest release that an upgrade would take, if anybody can say.
     newest: Option<String>,
     /// How many releases come after the one that it has. A branch that went on counts as one.
     behind: Option<usize>,
@@ -114,8 +114,8 @@ fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) 
             let plan = Plan::of_list(&package, stores)?;
             row.has = plan.from.as_ref().map(|from| from.state.name.clone());
             let newest = plan.newest()?;
-            row.newest = Some(newest.as_ref().map_or(&plan.to.state.name, |newest| &newest.state.name).clone());
-            row.behind = Some(newest.map_or(plan.behind, |newest| newest.behind));
+            row.behind = newest.as_ref().map(|newest| newest.behind);
+            row.newest = newest.map(|newest| newest.state.name);
         }
         Upstream::Run { run, reference } => {
             // Its arguments may hold a password.

@@ -4,7 +4,6 @@
 use anyhow::{Context, Result, bail};
 use krm_folders::end::End;
 use krm_folders::package::Package;
-use krm_git::address::ReleaseAddress;
 use krm_git::log::{LogEntry, Span, log as commits_of};
 use krm_git::refs::State;
 use krm_git::versions::split;
@@ -35,7 +34,7 @@ pub fn log(args: &Log) -> Result<End> {
         bail!("{}: upstream must have releases that can be listed", package.name)
     };
     let from = match &args.from {
-        Some(_) => Some(at.store.state(&ReleaseAddress { reference: args.from.clone(), ..at.address.clone() })?),
+        Some(name) => Some(at.store.state(&at.address.named(name)?)?),
         None => plan.from.as_ref().map(|from| from.state.clone()),
     };
     let from = from

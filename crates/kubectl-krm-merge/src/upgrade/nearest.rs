@@ -135,13 +135,15 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
                 .to_owned()
         }
     };
-    let from = plan.from.as_ref().map(|from| &from.state);
-    let repo = &at.address.repo;
-    Ok(match from.and_then(|from| Some((from, gone.get(&from.commit)?))) {
-        Some((from, why)) => {
+    let gone = plan.from.as_ref().and_then(|from| {
+        let (had, state) = from.fetched()?;
+        Some((state, &had.address.repo, gone.get(&state.commit)?))
+    });
+    Ok(match gone {
+        Some((from, repo, why)) => {
             let (name, exact) = (shown::name(&from.name), repo.exact(&from.commit));
             anyhow!("the release that the package has, {name} with {exact}, is gone from \"{repo}\" ({why}). {offer}")
         }
-        None => anyhow!("cannot tell which release of \"{repo}\" the package has. {offer}"),
+        None => anyhow!("cannot tell which release of \"{}\" the package has. {offer}", at.address.repo),
     })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-use krm_files::command::called;
+use krm_files::command::{called, command};
 use krm_files::errors;
 use krm_folders::held::Before;
 use krm_folders::package::Package;
@@ -98,7 +98,7 @@ impl Plan {
     /// Nobody knows where the package comes from; or there is no such release.
     pub fn of(package: &Package, args: &Upgrade, stores: &mut Stores) -> Result<Self> {
         let given = args.upstream.as_deref().map(ReleaseAddress::parse).transpose()?;
-        let given = given.map(sources::settled).transpose()?;
+        let given = given.map(|given| sources::settled(given, args.reach.network())).transpose()?;
         let recorded = package.record.as_ref();
         let asked = Asked {
             from: args.from.as_deref(),
@@ -137,18 +137,19 @@ impl Plan {
         asked.render.map_or(Ok(()), |_| stores.may_render.check())?;
         let store = stores.get(&address.repo, &package.root)?;
         let mut warnings = Vec::new();
-        let had = had_at(package, address, asked.lock, stores)?;
+        let had = had_at(package, address, asked, stores)?;
         let from = match (asked.from, asked.lock) {
-            (Some(name), _) => Some(had.store.state(&named(&had.address, name))?),
+            (Some(name), _) => Some(had.store.state(&had.address.named(name)?)?),
             (None, Some(lock)) => {
                 if Rc::ptr_eq(&had.store, &store) {
-                    warnings.extend(moved(&store, &named(&had.address, &lock.reference), asked.digests, lock));
+                    let range = store.refs()?.range(address).and(address.reference.as_deref());
+                    warnings.extend(moved(&had, asked.digests, lock, range)?);
                 }
                 Some(locked(lock, &had.address))
             }
             (None, None) => None,
         };
-        let wanted = asked.to.map_or_else(|| address.clone(), |name| named(address, name));
+        let wanted = asked.to.map_or_else(|| Ok(address.clone()), |name| address.named(name))?;
         let here = DirectoryAt { store: Rc::clone(&store), address: wanted };
         let is_range = store.refs()?.range(&here.address).is_some();
         let Next { state: to, aim, behind } = if asked.to.is_some() && !is_range {
@@ -252,15 +253,19 @@ impl Plan {
         Self::of_address(package, address, asked, stores)
     }
 
-    /// The newest release that could come after the one that the package has, whatever its record wants; `None` if the plan is that.
+    /// The newest release that could come after the one that the package has, whatever its record wants; `None` if nobody can say.
     ///
     /// # Errors
     /// There is no release.
     pub fn newest(&self) -> Result<Option<Next>> {
-        let (Aim::Named, Some((at, _))) = (self.aim, self.to.fetched()) else { return Ok(None) };
+        let at = match (self.aim, self.to.fetched()) {
+            (Aim::Unknown, _) => return Ok(None),
+            (Aim::Named, Some((at, _))) => at,
+            (aim, _) => return Ok(Some(Next { state: self.to.state.clone(), aim, behind: self.behind })),
+        };
         let came = self.from.as_ref().and_then(Release::fetched);
         let came = came.map(|(had, state)| Came { state, at: &had.address });
-        newest(at, came, None).map(Some)
+        newest(at, came, None)
     }
 
     /// The range of releases that the record wants, if it does not name one.
@@ -335,7 +340,7 @@ impl Release {
     pub fn side(&self, older: Option<&Self>, before: &Before<'_>) -> Result<Side> {
         match &self.source {
             UpstreamSource::Directory(DirectoryAt { store, address }) => {
-                let named = named(address, &self.state.name);
+                let named = address.named(&self.state.name)?;
                 release::package(store, &named, &self.state, named.to_string(), before)
             }
             UpstreamSource::Rendered { by, .. } => by.side(&self.state, older.map(|older| &older.state)),
@@ -453,7 +458,8 @@ impl Release {
     pub fn of_package(package: &Package, stores: &mut Stores) -> Result<Self> {
         check_as_made(package, None)?;
         let Recorded { address, lock, render } = recorded(package)?;
-        let at = had_at(package, address, lock, stores)?;
+        let asked = Asked { from: None, to: None, lock, render: None, digests: Digests::AsListed };
+        let at = had_at(package, address, asked, stores)?;
         let lock = lock.with_context(|| format!("{}: it must record which release it has", package.name))?;
         let release = Self::of(&at, locked(lock, &at.address));
         match render {
@@ -467,18 +473,17 @@ impl Release {
 }
 
 /// Where the release that a package has is read: where its lock says, for upstream may have moved since. A commit is the same in each
-/// repository of git, so the old repository is asked only if the new one does not have it.
-fn had_at(
-    package: &Package,
-    address: &ReleaseAddress,
-    lock: Option<&Lock>,
-    stores: &mut Stores,
-) -> Result<DirectoryAt> {
+/// repository of git, so the old repository is asked only if the new one does not have it. What is not in git and moved may be gone, so there
+/// a release that the user names is one of the new place.
+fn had_at(package: &Package, address: &ReleaseAddress, asked: Asked<'_>, stores: &mut Stores) -> Result<DirectoryAt> {
     let store = stores.get(&address.repo, &package.root)?;
-    let Some((lock, at)) = lock.and_then(|lock| Some((lock, lock.address.as_ref()?))) else {
+    let Some((lock, at)) = asked.lock.and_then(|lock| Some((lock, lock.address.as_ref()?))) else {
         return Ok(DirectoryAt { store, address: address.clone() });
     };
     let are_git = at.repo.is_git() && address.repo.is_git();
+    if asked.from.is_some() && !are_git && !at.repo.is_same(&address.repo) {
+        return Ok(DirectoryAt { store, address: address.clone() });
+    }
     store.knows(&lock.reference, &lock.exact);
     let is_there = |store: &Store| Ok::<_, anyhow::Error>(store.fetch(&[lock.exact.clone()].into())?.is_empty());
     if at.repo.is_same(&address.repo) || are_git && is_there(&store)? {
@@ -492,28 +497,31 @@ fn had_at(
     Ok(DirectoryAt { store, address: at.clone() })
 }
 
-/// The address of a state.
-fn named(address: &ReleaseAddress, name: &str) -> ReleaseAddress {
-    ReleaseAddress { reference: Some(name.to_owned()), ..address.clone() }
-}
-
-/// The warning for a tag or a version that is another commit or has another digest than when the package got it.
-fn moved(store: &Store, address: &ReleaseAddress, digests: Digests, lock: &Lock) -> Option<String> {
+/// The warning for a tag or a version that is another commit or has another digest than when the package got it. `range` is what the package
+/// follows, if it follows one.
+///
+/// # Errors
+/// A record names what its address has no place for.
+fn moved(at: &DirectoryAt, digests: Digests, lock: &Lock, range: Option<&str>) -> Result<Option<String>> {
+    let DirectoryAt { store, address } = at;
+    let address = address.named(&lock.reference)?;
     // A list may name it otherwise, or not at all.
     let now = match digests {
-        Digests::Asked => store.find(address),
-        Digests::AsListed => store.refs().and_then(|refs| refs.find(address)),
+        Digests::Asked => store.find(&address),
+        Digests::AsListed => store.refs().and_then(|refs| refs.find(&address)),
     };
-    let now = now.ok().filter(|now| now.kind == RefKind::Tag)?;
-    let now = digests.of(store, now).ok().filter(|now| !now.commit.is_empty() && now.commit != lock.exact)?;
+    let now = now.ok().filter(|now| now.kind == RefKind::Tag).and_then(|now| digests.of(store, now).ok());
+    let Some(now) = now.filter(|now| !now.commit.is_empty() && now.commit != lock.exact) else { return Ok(None) };
     let repo = &address.repo;
     let noun = if matches!(repo, Repo::Chart(_)) { "version" } else { "tag" };
     let [new, old] = [&now.commit, &lock.exact].map(|commit| repo.exact(commit));
     let (tag, is) = (&lock.reference, if repo.is_git() { "is now" } else { "now has" });
-    Some(format!(
-        "the {noun} {tag} of \"{repo}\" {is} {new}, but the package has {old}: `--to {}` takes the new one",
-        now.name
-    ))
+    let then = range.map(|range| format!(", and then `{}` follows the range again", command(&["--to", range])));
+    Ok(Some(format!(
+        "the {noun} {tag} of \"{repo}\" {is} {new}, but the package has {old}: `--to {}` takes the new one{}",
+        now.name,
+        then.unwrap_or_default()
+    )))
 }
 
 /// Fetches what the plans need, once for each repository. Returns the commits that each plan misses, or why nothing could be fetched.

@@ -18,6 +18,7 @@ mod remote;
 mod rendered;
 pub mod repository;
 mod rules;
+mod servers;
 mod sides;
 mod sources;
 #[cfg(debug_assertions)]

@@ -17,6 +17,8 @@ pub type Version<'v> = (&'v str, &'v [(String, String)]);
 pub struct Server {
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     asked: Arc<Mutex<Vec<String>>>,
+    /// The status of each answer, if it is always the same; without a text, nothing is answered.
+    status: Arc<Mutex<Option<&'static str>>>,
     port: u16,
 }
 
@@ -37,8 +39,13 @@ impl Server {
         while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
         let path = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
         self.asked.lock().expect("unlocked").push(path.clone());
+        let always = *self.status.lock().expect("unlocked");
+        if always == Some("") {
+            return Ok(());
+        }
         let found = self.files.lock().expect("unlocked").get(&path).cloned();
         let (status, body) = found.map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
+        let (status, body) = always.map_or((status, body), |status| (status, Vec::new()));
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
         stream.write_all(head.as_bytes())?;
         stream.write_all(&body)
@@ -46,6 +53,34 @@ impl Server {
 
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Answers like this from now on.
+    pub fn answers(&self, status: Option<&'static str>) {
+        *self.status.lock().expect("unlocked") = status;
+    }
+
+    /// All that it was asked for since the last time.
+    pub fn all_asked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock().expect("unlocked"))
+    }
+
+    /// Makes these tags the ones of an image.
+    pub fn image(&self, path: &str, tags: &[Version<'_>]) {
+        for (tag, files) in tags {
+            let bytes = packed("web/", files);
+            let layer = hash(&bytes);
+            let kind = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
+            let manifest = format!(
+                "{{\"layers\":[{{\"mediaType\":\"{kind}\",\"digest\":\"sha256:{layer}\",\"size\":{}}}]}}",
+                bytes.len()
+            );
+            self.put(&format!("v2/{path}/manifests/sha256:{}", hash(manifest.as_bytes())), manifest.clone());
+            self.put(&format!("v2/{path}/manifests/{tag}"), manifest);
+            self.put(&format!("v2/{path}/blobs/sha256:{layer}"), bytes);
+        }
+        let tags: Vec<&str> = tags.iter().map(|(tag, _)| *tag).collect();
+        self.put(&format!("v2/{path}/tags/list?n=1000"), format!("{{\"tags\":{tags:?}}}"));
     }
 
     pub fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
