@@ -182,6 +182,24 @@ mod tests {
     }
 
     #[test]
+    fn no_text_panics() {
+        let text = "{{- /* é */ -}}{{ define \"f\" }}{{ $é, $b := .Values.a }}{{ end }}{{ range $k, $v := `x` }}{{ 'é' | printf \"\\\"%s é\" 1.5 -2 }}\
+            {{ else if and (.a.b) $.c }}{{ include \"f\" (dict \"é\" . \"\\n\" 1) | nindent 2 }}{{- end -}}";
+        let letters: Vec<char> = text.chars().collect();
+        for at in 0..letters.len() {
+            for other in ['{', '}', '"', '`', '\\', '(', ')', '.', '$', '|', ' ', '-', '\'', 'é', '\u{1}'] {
+                let changed: String =
+                    letters.iter().enumerate().map(|(i, c)| if i == at { other } else { *c }).collect();
+                Reads::of(&Sources { rendered: vec![source(&changed)], texts: vec![changed], ..Sources::default() });
+            }
+            Reads::of(&Sources {
+                rendered: vec![source(&letters[at..].iter().collect::<String>())],
+                ..Sources::default()
+            });
+        }
+    }
+
+    #[test]
     fn a_hostile_chart_takes_few_steps() {
         let calls = (0..2000).map(|n| {
             format!(

@@ -13,7 +13,7 @@ use super::template::{Assigned, Node, Operand, Pipe, Template, Word, parse};
 use super::{Blind, Reads, Source, Sources, named_in};
 
 /// How many steps a walk may take.
-const MOST_STEPS: usize = 1_500_000;
+const MOST_STEPS: usize = 3_000_000;
 
 /// How deep definitions, blocks and parentheses may be in each other.
 const MOST_DEEP: usize = 300;
@@ -533,6 +533,7 @@ impl<'t> Run<'t> {
         let found: Vec<(u32, &'t [Node])> = match tail {
             None => self.definitions.get(head).into_iter().flatten().copied().collect(),
             Some(tail) => {
+                self.steps += self.definitions.len();
                 let matches = |name: &str| {
                     name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail)
                 };
@@ -682,6 +683,7 @@ impl<'t> Run<'t> {
         if let Some(known) = self.known_also.get(&place) {
             return known.clone();
         }
+        self.steps += self.also.len() / 16;
         let here = self.also.iter().filter(|(other, _)| self.places.meet(place, *other));
         let mut found: Things = here.flat_map(|(_, things)| things).copied().collect();
         found.sort_unstable();
@@ -709,6 +711,7 @@ impl<'t> Run<'t> {
                 Thing::Place(place) => {
                     self.places.note(place, Use::Whole);
                     todo.extend(self.also_of(place));
+                    self.steps += self.also.len() / 16;
                     let below = self.also.iter().filter(|(other, _)| self.places.is_below(*other, place));
                     todo.extend(below.flat_map(|(_, things)| things));
                 }
