@@ -11,6 +11,17 @@ RECORDS is a file of JSON lines, packed or not; each is a release of a chart who
     truth                                          {path, rendered_same_without, rendered_same_without_old}, by helm
     edits                                          the places that the team edited: {path, edit, verdict}
 
+The records compare values.yaml alone, so some verdicts differ from theirs, each for a reason:
+
+    holds, not nowhere      a template reads the place, or a map that it is in, and the defaults have no such field
+    gone, not nowhere       the same of the old release, and the new one no longer reads it
+    hides, not gone         the new release has no default, but reads the place
+    nowhere, not gone       neither release reads it, though the old one had a default
+    gone or nowhere, not holds or same    the new release has a default that no template reads
+    holds, not appears      the new default is null, which says nothing
+    holds, not other kind before          both releases have this kind, and the default did not change
+    unknown, not holds      the files of the subchart are not there
+
 It fails if `gone` or `newly the same` is wrong, or if too little of what is gone is found. `--list` prints places: `wrong`, `missed`, `edits`
 or `other` (those whose verdict differs from the one of the record).
 """
@@ -55,7 +66,11 @@ def verdicts(records, charts, profile):
     """The verdicts of each record: those of its places, by their paths."""
 
     def folder(record, side):
-        return str(charts / record["chart_repo"].replace("/", "+") / record[f"{side}_rev"] / record["chart_path"])
+        path = record["chart_path"]
+        # A packed chart has its version in its name, and the record has the name of the new one.
+        if path.endswith(".tgz"):
+            path = f"{record['chart']}-{record[side].removeprefix('v')}.tgz"
+        return str(charts / record["chart_repo"].replace("/", "+") / record[f"{side}_rev"] / path)
 
     cases = [
         {"old": folder(r, "old"), "new": folder(r, "new"), "layers": [o["text"] for o in r["overrides_before"]]}
