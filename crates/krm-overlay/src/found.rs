@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use krm_yaml::Document;
 
-use crate::dependency::{self, dependencies};
+use crate::dependency::{self, CHART, dependencies};
 use crate::flux::{address, of_image};
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay};
@@ -53,6 +53,9 @@ fn of_dependencies(texts: &Texts<'_>, overlay: &Overlay) -> Vec<Overlay> {
     dependencies(texts, chart).iter().filter_map(over).collect()
 }
 
+/// The name of a text that somebody copied.
+const PASTED: &str = "pasted.yaml";
+
 /// The charts that a text names, as somebody copies it from a file: a HelmRelease with its source, a HelmRepository, an OCIRepository, an
 /// Application, a kustomization or an entry of its `helmCharts`, a `Chart.yaml` or a dependency of it. A repository without a chart has an
 /// empty name.
@@ -62,12 +65,14 @@ fn of_dependencies(texts: &Texts<'_>, overlay: &Overlay) -> Vec<Overlay> {
 pub fn pasted(text: &str) -> Result<Vec<Result<Below, Unread>>, krm_yaml::Error> {
     let document = Rc::new(Document::parse(text.to_owned())?);
     // Files are known by their names.
-    let files: BTreeMap<String, String> =
-        ["pasted.yaml", "kustomization.yaml", "Chart.yaml"].map(|name| (name.to_owned(), text.to_owned())).into();
-    let found: Vec<_> = overlays(&files).into_iter().map(|overlay| overlay.below).collect();
-    if !found.is_empty() {
-        return Ok(found);
+    let named = |name: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);
+    for name in [PASTED, "kustomization.yaml", CHART] {
+        let found: Vec<_> = overlays(&named(name)).into_iter().map(|overlay| overlay.below).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
     }
+    let files = named(PASTED);
     let texts = Texts::new(&files);
     let resources = Resources::read(&texts);
     let images = resources.of_kind("OCIRepository").map(of_image);
@@ -79,7 +84,7 @@ pub fn pasted(text: &str) -> Result<Vec<Result<Below, Unread>>, krm_yaml::Error>
     if !found.is_empty() {
         return Ok(found);
     }
-    let entries = (0..document.roots().len()).map(|root| At::root("pasted.yaml", &document, root)).flat_map(|root| {
+    let entries = (0..document.roots().len()).map(|root| At::root(PASTED, &document, root)).flat_map(|root| {
         let elements = root.elements(&[]);
         if elements.is_empty() { vec![root] } else { elements }
     });

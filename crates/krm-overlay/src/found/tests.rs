@@ -248,7 +248,7 @@ fn what_is_pasted_names_a_chart() {
             "https://charts.example.com web 1.4.0",
         ),
     ] {
-        let below = pasted(text).expect(text).pop().expect(text);
+        let [below] = pasted(text).expect(text).try_into().expect("one chart");
         let unread = Vec::new();
         let (kind, name, at) = (
             crate::overlay::OverlayKind::Record,
