@@ -46,7 +46,12 @@ impl<'d> Splicer<'d, '_> {
             return None;
         }
         let end = if has_end { "\n" } else { "" };
-        self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join("\n") + end))
+        self.budget.take(text.len()).then(|| {
+            let mut text = lines(without_break(text)).join("\n");
+            // It waits for the end of the run.
+            text.reserve_exact(end.len());
+            (to, text + end)
+        })
     }
 
     /// Whether a child of another document differs from the child of dest only in indentation and blank lines.
