@@ -356,9 +356,15 @@ pub struct Review {
     /// What is printed
     #[arg(long, short = 'o', value_enum, default_value_t = Reviewed::Text)]
     pub output: Reviewed,
-    /// Raise each version where it is written
-    #[arg(long, short = 'i', conflicts_with = "base")]
+    /// Raise each version where it is written, and move values whose place has another name
+    #[arg(long, short = 'i')]
     pub in_place: bool,
+    /// Remove values that are the default of the new version
+    #[arg(long, requires = "in_place")]
+    pub drop_same: bool,
+    /// Remove values that the new version does not read
+    #[arg(long, requires = "in_place")]
+    pub drop_gone: bool,
     /// Also print values that no version reads, and values that are the default of both versions
     #[arg(long)]
     pub all: bool,

@@ -3,6 +3,7 @@
 //! `krm-overlay` finds the values and gives the verdicts. Here the files are read, and each release of a chart is fetched once.
 
 mod charts;
+mod drop;
 mod raise;
 mod tree;
 
@@ -12,21 +13,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use krm_files::command::argument;
 use krm_files::errors;
 use krm_files::walk::{shown, there};
 use krm_folders::end::End;
-use krm_overlay::{Below, Chart, ChartSource, Layer, Overlay, Spot, overlays};
+use krm_overlay::{Below, Chart, ChartSource, Finding, Layer, Overlay, Spot, overlays};
 use krm_show::args::{Color, Reviewed};
 use krm_show::progress::Progress;
 use krm_show::review as page;
 use krm_show::review::{FilePlace, Found, Missed, Over};
 use krm_show::screen::{self, Reader};
 use krm_words::Word;
+use krm_yaml::TextEdits;
 
 use crate::cli::Review;
 use charts::{Charts, Release};
+use drop::{Drops, Wanted};
 use raise::{Edits, Kept};
 use tree::Tree;
 
@@ -41,6 +44,7 @@ pub fn review(args: &Review) -> Result<End> {
     for (tree, within) in trees(&paths)? {
         let base = args.base.as_deref().map(|base| tree.base(base)).transpose()?;
         let mut all = overlays(&tree.texts);
+        let drops = RefCell::new(Drops::of(&all));
         let chosen = chosen(&all, &within);
         all.retain(|overlay| chosen.contains(&place(overlay)));
         let run = Run {
@@ -49,13 +53,18 @@ pub fn review(args: &Review) -> Result<End> {
             tree: &tree,
             base: base.as_ref(),
             edits: RefCell::default(),
+            drops,
             next: RefCell::default(),
+            judged: RefCell::default(),
         };
         let bases = base.as_ref().map(|base| Bases::of(overlays(&base.texts)));
         check_one_chart(args, &all)?;
         for (number, overlay) in all.iter().enumerate() {
             progress.set(|| format!("reviewing {} of {}", number + 1, all.len()));
             reviewed.overlays.extend(run.one(overlay, bases.as_ref()));
+        }
+        if args.in_place {
+            run.edit_values()?;
         }
         let (edits, by_hand) = (run.edits.into_inner(), run.next.into_inner());
         next.extend(by_hand);
@@ -178,6 +187,12 @@ impl Bases {
     }
 }
 
+/// The layers of an overlay. Each has its values, as they were found.
+fn layers(overlay: &Overlay) -> Vec<Layer<'_>> {
+    let all = overlay.layers.iter();
+    all.filter_map(|place| Some(Layer { values: place.node()?, at: place.prefix.clone() })).collect()
+}
+
 /// A run over a tree.
 struct Run<'r> {
     args: &'r Review,
@@ -186,8 +201,11 @@ struct Run<'r> {
     base: Option<&'r Tree>,
     /// What `--in-place` writes.
     edits: RefCell<Edits>,
+    drops: RefCell<Drops>,
     /// What is left to the user then.
     next: RefCell<BTreeSet<String>>,
+    /// The overlays with their own findings.
+    judged: RefCell<Vec<(&'r Overlay, Vec<Finding>)>>,
 }
 
 /// Both releases of a chart; nothing if there is no other.
@@ -197,9 +215,9 @@ struct Both {
     charts: Option<[Rc<Chart>; 2]>,
 }
 
-impl Run<'_> {
+impl<'r> Run<'r> {
     /// Reviews an overlay; `None` if what lies below it is that of the base.
-    fn one(&self, overlay: &Overlay, bases: Option<&Bases>) -> Option<Over> {
+    fn one(&self, overlay: &'r Overlay, bases: Option<&Bases>) -> Option<Over> {
         let mut over = Over {
             kind: overlay.kind,
             name: overlay.name.clone(),
@@ -316,14 +334,32 @@ impl Run<'_> {
         Ok(Both { from: Some(old.version), to: Some(new.version), charts: Some(charts) })
     }
 
+    fn wanted(&self) -> Wanted {
+        Wanted { same: self.args.drop_same, gone: self.args.drop_gone }
+    }
+
+    /// Notes the edits of the values.
+    fn edit_values(&self) -> Result<()> {
+        let (drops, mut edits) = (self.drops.borrow(), self.edits.borrow_mut());
+        for (overlay, findings) in self.judged.borrow().iter() {
+            let choose = |finding: &Finding| drops.choice(overlay, finding, self.wanted());
+            let layers = layers(overlay);
+            let chosen = krm_overlay::rebase(&layers, findings, choose)
+                .map_err(|e| anyhow!("{}: {e}", overlay.layers.get(e.layer).map_or("", |layer| layer.file())))?;
+            for (layer, chosen) in overlay.layers.iter().zip(&chosen) {
+                let of_file = layer.edits(chosen)?.map(TextEdits::into_vec).unwrap_or_default();
+                of_file.into_iter().for_each(|edit| edits.add(layer.file(), edit));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds what the new release does to the values.
-    fn judge(&self, overlay: &Overlay, old: &Chart, new: &Chart, over: &mut Over) {
-        let layers: Vec<Layer<'_>> = overlay
-            .layers
-            .iter()
-            .filter_map(|place| Some(Layer { values: place.node()?, at: place.prefix.clone() }))
-            .collect();
-        let findings = krm_overlay::review(old, new, &layers);
+    fn judge(&self, overlay: &'r Overlay, old: &Chart, new: &Chart, over: &mut Over) {
+        let findings = krm_overlay::review(old, new, &layers(overlay));
+        let own: Vec<Finding> = findings.iter().filter(|finding| finding.layer >= overlay.shared).cloned().collect();
+        self.drops.borrow_mut().add(overlay, &own, self.wanted());
+        self.judged.borrow_mut().push((overlay, own));
         for finding in findings.into_iter().filter(|finding| finding.layer >= overlay.shared) {
             let Some(layer) = overlay.layers.get(finding.layer) else { continue };
             let spot = Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) };

@@ -174,6 +174,60 @@ fn the_version_is_raised_in_place_and_nothing_else_changes() {
 }
 
 #[test]
+fn values_that_may_go_are_removed_on_request() {
+    let server = served();
+    let folder = with_flux(&server);
+    let before = folder.read("repo/apps/web.yaml");
+    let drop = ["review", "repo", "--in-place", "--drop-same", "--drop-gone"];
+    folder.run(&drop).failed(1);
+    let want = before.replace("version: 1.0.0 #", "version: 2.0.0 #");
+    let want = want.replace("    size: large\n", "").replace("    theme: light\n", "");
+    assert_eq!(folder.read("repo/apps/web.yaml"), want);
+    folder.run(&drop).passed();
+    assert_eq!(folder.read("repo/apps/web.yaml"), want);
+    // The same of values in a text, of which only what is gone may go.
+    let url = server.url();
+    let app = |version: &str, values: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: web}}\nspec:\n  source:\n    repoURL: {url}\n    chart: web\n    targetRevision: {version}\n    helm:\n      values: |\n{values}      releaseName: web\n"
+        )
+    };
+    let all = "        # ours\n        port: 8080\n        size: large # why\n        theme: light\n";
+    let folder = Folder::with(&[("app.yaml", &app("1.0.0", all))]);
+    folder.run(&["review", "--in-place", "--drop-gone"]).failed(1);
+    assert_eq!(folder.read("app.yaml"), app("2.0.0", &all.replace("        size: large # why\n", "")));
+}
+
+#[test]
+fn a_value_stays_that_somebody_else_needs() {
+    let server = served();
+    let url = server.url();
+    let chart = |name: &str, version: &str, more: &str| {
+        format!(
+            "- name: web\n  repo: {url}\n  version: {version}\n  releaseName: {name}\n  valuesFile: values.yaml\n{more}"
+        )
+    };
+    let drop = ["review", "--in-place", "--drop-same", "--drop-gone"];
+    // Another release has the new version already, and a layer below has another theme.
+    for (charts, values, want) in [
+        (
+            chart("a", "1.0.0", "") + &chart("b", "2.0.0", ""),
+            "size: large\ntheme: light\n",
+            "size: large\ntheme: light\n",
+        ),
+        (chart("a", "1.0.0", "  valuesInline: {theme: light}\n"), "theme: dim\nport: 1\n", "theme: dim\nport: 1\n"),
+        (chart("a", "1.0.0", "") + &chart("b", "1.0.0", ""), "size: large\ntheme: light\nport: 1\n", "port: 1\n"),
+    ] {
+        let folder =
+            Folder::with(&[("kustomization.yaml", &format!("helmCharts:\n{charts}")), ("values.yaml", values)]);
+        folder.run(&drop);
+        assert_eq!(folder.read("values.yaml"), want);
+        let new = format!("helmCharts:\n{}", charts.replace("1.0.0", "2.0.0"));
+        assert_eq!(folder.read("kustomization.yaml"), new);
+    }
+}
+
+#[test]
 fn each_format_says_the_same() {
     let server = served();
     let folder = with_flux(&server);
