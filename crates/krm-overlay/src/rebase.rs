@@ -252,8 +252,14 @@ mod tests {
 
     /// The text once these places are dropped, or moved to others.
     fn rebased(text: &str, places: &[(&str, &str)]) -> String {
+        rebased_below(&[], text, places)
+    }
+
+    /// The same of values that lie below a field.
+    fn rebased_below(fields: &[&str], text: &str, places: &[(&str, &str)]) -> String {
         let document = Document::parse(text).expect("YAML");
-        let layer = Layer::of(document.roots().next().expect("a document"));
+        let root = document.roots().next().expect("a document");
+        let layer = Layer::of(fields.iter().try_fold(root, |node, name| node.get(name)).expect("a field"));
         let path = |place: &str| path_of(&place.split('.').map(str::to_owned).collect::<Vec<_>>());
         let finding = |(from, to): &(&str, &str)| {
             let moved_to = Some(MovedTo { place: path(to) }).filter(|_| !to.is_empty());
@@ -288,5 +294,20 @@ mod tests {
             assert_eq!(rebased(text, places), expected, "{places:?}");
         }
         assert_eq!(rebased("t: |\n  a\n\n  b\n", &[("t", "m.t")]), "m:\n  t: |\n    a\n\n    b\n");
+    }
+
+    #[test]
+    fn values_may_lie_below_a_field() {
+        let text = |values: &str| format!("n: &n web\nspec:\n  values: # ours\n\n{values}  end: 1\n---\nb: 1\n");
+        for (values, places, expected) in [
+            ("    # a\n    a: 1\n    b: *n\n", &[("a", "")][..], "    b: *n\n"),
+            ("    # a\n    a: 1\n    b: *n\n", &[("b", "")], "    # a\n    a: 1\n"),
+            ("    a: 1\n    m: {b: 2, c: 3}\n", &[("m.b", "")], "    a: 1\n    m: {c: 3}\n"),
+            ("    a: 1\n    m:\n      b: 2\n", &[("a", "m.a")], "    m:\n      b: 2\n      a: 1\n"),
+            ("    a: 1\n    m:\n      b: 2\n", &[("m.b", "m.c")], "    a: 1\n    m:\n      c: 2\n"),
+        ] {
+            assert_eq!(rebased_below(&["spec", "values"], &text(values), places), text(expected), "{places:?}");
+        }
+        assert_eq!(rebased_below(&["v"], "v: {a: 1, b: 2}\n", &[("a", "")]), "v: {b: 2}\n");
     }
 }

@@ -5,6 +5,7 @@
 //! keys, and the order of both lists and maps.
 
 use std::borrow::Cow;
+use std::iter;
 use std::ops::Range;
 
 use krm_yaml::hashed::{Empty, HashSet};
@@ -147,7 +148,7 @@ fn inside<'t, 'a>(entry: &'t Entry<'a>) -> Option<&'t Branch<'a>> {
     }
 }
 
-/// The new text of a document without the lines that are left out, or of an element as the last one of a list.
+/// The new text of a document without the lines that are left out, or of an element, or of the value of a field, as the last one of a list.
 pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], budget: &Budget) -> String {
     let (doc, source) = (root.document(), root.document().source());
     let place = Place::behind_dash(root);
@@ -161,6 +162,13 @@ pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], b
                 true => (format!("{pad}- "), root.full_start()..lines.end, ""),
             }
         }
+        None if root.style() == Style::Block && root.column() > 0 => {
+            let anchors = anchors_elsewhere(root, "- ", "\n", budget);
+            // The field's own line may have an anchor and a tag of the value.
+            let on_the_line = source[root.full_start()..root.start()].lines().next().unwrap_or_default();
+            let lines = line_end(source, line_of_field(root))..below_blank(source, next_line(source, root.end()));
+            (format!("{anchors}- {on_the_line}"), lines, "")
+        }
         _ => (format!("[{}", anchors_elsewhere(root, "", ", ", budget)), root.full_start()..root.end(), "]"),
     };
     let mut text = if root.is_root() { lead } else { format!("{}{lead}", directives(root)) };
@@ -172,6 +180,17 @@ pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], b
         (start, is_below) = (next.end, true);
     }
     text + end
+}
+
+/// The line of the field whose value is a block of lines: the one above these, and above their comments.
+fn line_of_field(value: NodeRef<'_>) -> usize {
+    let (doc, source) = (value.document(), value.document().source());
+    let is_between = |line: &usize| {
+        let text = source[*line..line_end(source, *line)].trim_start();
+        text.is_empty() || text.starts_with('#')
+    };
+    let above = |line: &usize| Some(*line).filter(|line| *line > 0).map(|line| doc.line_start(line - 1));
+    iter::successors(above(&doc.line_start(value.start())), above).find(|line| !is_between(line)).unwrap_or_default()
 }
 
 /// The end of the blank lines from a line on.
