@@ -20,7 +20,9 @@ fn extracted(original: &str, dest: &str, args: &[&str]) -> Ran {
     let ran = folder.run(&[&["extract", "original.yaml", "dest.yaml"], args].concat());
     if ran.code == Some(0) && !ran.stdout.is_empty() && !args.contains(&"--values") {
         let mode = if args.contains(&"strategic") { "strategic" } else { "two-way" };
-        let merged = folder.run_with(&ran.stdout, &[mode, "--source", "-", "--dest", "original.yaml"]);
+        let keys = args.iter().position(|arg| *arg == "--merge-keys").map_or(&[][..], |at| &args[at..at + 2]);
+        let apply = [&[mode, "--source", "-", "--dest", "original.yaml"], keys].concat();
+        let merged = folder.run_with(&ran.stdout, &apply);
         assert_eq!(merged.passed(), dest, "{}", ran.stdout);
     }
     ran
