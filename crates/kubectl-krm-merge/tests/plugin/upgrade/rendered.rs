@@ -174,8 +174,9 @@ fn what_a_package_has_is_what_its_record_says() {
         assert!(told.contains("the package has the files of the chart"), "{told}");
     }
     // Who has manifests of helm says of which version.
+    folder.run(&["get", &server.url(), "web@1.0.0", "q", "--render", "web", "--include-crds"]).passed();
     folder.write("q/.krm-merge.yaml", folder.read(RECORD));
-    commit(&folder.path("q"), "nothing yet");
+    commit(&folder.path("q"), "manifests");
     folder.run(&["upgrade", "q", "--helm", "--from", "1.0.0"]).passed();
     let record = folder.read("q/.krm-merge.yaml");
     assert!(record.contains("render: # ours\n      release: web # its name\n"), "{record}");
