@@ -86,16 +86,16 @@ const NO_ORIGINAL: &str = "neither git's index nor the markers have the original
 /// # Errors
 /// A file cannot be read or written; an answer is invalid; or answers are missing and nobody can be asked.
 pub fn resolve(args: &Resolve) -> Result<End> {
-    let end = resolved(args)?;
     let folders = args.files.iter().filter_map(|file| if file.is_dir() { Some(file.as_path()) } else { file.parent() });
     let folders: BTreeSet<PathBuf> = folders.chain([Path::new("")]).map(|folder| Path::new(".").join(folder)).collect();
+    // What someone decided in an editor is no conflict any more.
+    folders.iter().for_each(|folder| tell_git(folder));
+    let end = resolved(args)?;
     folders.iter().for_each(|folder| tell_git(folder));
     Ok(end)
 }
 
 fn resolved(args: &Resolve) -> Result<End> {
-    // What someone decided in an editor is no conflict any more.
-    tell_git(Path::new("."));
     let (record, named) = book_of(args.record.as_ref(), &args.files)?;
     let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;

@@ -16,5 +16,6 @@ for version in 1.4.1 1.5.0; do
     tar -czf "web-$version.tgz" web
     printf '  - {apiVersion: v2, name: web, version: %s, urls: [web-%s.tgz]}\n' "$version" "$version" >>index.yaml
 done
-timeout 60 python3 -u -m http.server --bind 127.0.0.1 0 >server.log 2>&1 &
-until grep -o 'http://[0-9.:]*' server.log; do sleep 0.1; done
+log=server.$$.log
+timeout 60 python3 -u -m http.server --bind 127.0.0.1 0 >"$log" 2>&1 &
+until grep -o 'http://[0-9.:]*' "$log"; do sleep 0.1; done
