@@ -13,7 +13,6 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use krm_overlay::{Chart, Layer, Verdict, review};
-use krm_tree::path::Step;
 use krm_yaml::Document;
 use serde_json::{Value, json};
 
@@ -54,18 +53,14 @@ fn main() {
         };
         let layers: Vec<Layer<'_>> = documents.iter().filter_map(|doc| doc.roots().next()).map(Layer::of).collect();
         let findings = review(&old, &new, &layers);
-        let names = |path: &krm_tree::path::FieldPath<'_>| -> Vec<String> {
-            let name = |step: &Step<'_>| if let Step::Field(name) = step { name.to_string() } else { String::new() };
-            path.steps().map(name).collect()
-        };
         let out = findings.iter().map(|finding| {
             let to = match &finding.verdict {
-                Verdict::Gone { moved_to: Some(to) } => Some(names(&to.place)),
+                Verdict::Gone { moved_to: Some(to) } => to.place.names(),
                 _ => None,
             };
             let verdict = format!("{:?}", finding.verdict);
             let verdict = verdict.split(|c: char| !c.is_alphanumeric()).next();
-            json!({"layer": finding.layer, "path": names(&finding.place), "verdict": verdict, "to": to})
+            json!({"layer": finding.layer, "path": finding.place.names(), "verdict": verdict, "to": to})
         });
         println!("{}", Value::Array(out.collect()));
     }

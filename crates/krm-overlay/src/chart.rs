@@ -157,7 +157,7 @@ impl Parts {
         }
         let mut inside = subcharts(folder, depth)?;
         let mut needed: Vec<Value> = Vec::new();
-        for file in [chart, folder.map("requirements.yaml")?] {
+        for file in [&chart, &folder.map("requirements.yaml")?] {
             if let Some(Value::List(all)) = file.field("dependencies") {
                 needed.extend(all.iter().cloned());
             }
@@ -195,7 +195,6 @@ impl Parts {
             dependencies.push(Dependency { name, field, files });
         }
         let defaults = laid_over(&defaults, &folder.map("values.yaml")?);
-        let chart = folder.map("Chart.yaml")?;
         Ok(Self { name: text(&chart, "name"), version: text(&chart, "version"), defaults, dependencies, sources })
     }
 }

@@ -12,7 +12,7 @@ use krm_merge_core::policy::NewElements;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_tree::limit::Budget;
-use krm_tree::path::{FieldPath, Step};
+use krm_tree::path::FieldPath;
 use krm_tree::splice;
 use krm_tree::tree::{Tree, View};
 use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, comments_above, line_end, line_start, plain_or_quoted};
@@ -68,8 +68,7 @@ pub fn rebase(
 
 /// The names of a path, as seen from a layer; `None` if the layer does not reach there.
 fn names(layer: &Layer<'_>, path: &FieldPath<'_>) -> Option<Vec<String>> {
-    let name = |step: &Step<'_>| if let Step::Field(name) = step { Some(name.to_string()) } else { None };
-    let names: Vec<String> = path.steps().map(name).collect::<Option<_>>()?;
+    let names = path.names()?;
     names.strip_prefix(&layer.at[..]).filter(|names| !names.is_empty()).map(<[_]>::to_vec)
 }
 

@@ -60,22 +60,17 @@ pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>]) -> Vec<Finding> {
 /// Says of what is gone where it went.
 fn follow(old: &Chart, new: &Chart, findings: &mut [Finding]) {
     let is_gone = |finding: &&Finding| matches!(finding.verdict, Verdict::Gone { .. });
-    let gone: Vec<Vec<String>> = findings.iter().filter(is_gone).map(|finding| names_of(&finding.place)).collect();
+    let gone: Vec<Vec<String>> = findings.iter().filter(is_gone).filter_map(|finding| finding.place.names()).collect();
     if gone.is_empty() {
         return;
     }
     let moved = moved(old, new, &gone);
     for finding in findings {
         if let Verdict::Gone { moved_to } = &mut finding.verdict {
-            *moved_to = moved.get(&names_of(&finding.place)).map(|to| MovedTo { place: path_of(to) });
+            let to = finding.place.names().and_then(|from| moved.get(&from));
+            *moved_to = to.map(|to| MovedTo { place: path_of(to) });
         }
     }
-}
-
-/// The names of a path of fields.
-fn names_of(path: &FieldPath<'_>) -> Vec<String> {
-    let name = |step: &Step<'_>| if let Step::Field(name) = step { name.to_string() } else { String::new() };
-    path.steps().map(name).collect()
 }
 
 /// A path of fields.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use krm_overlay::{Finding, Hidden, HiddenAs, OverlayKind, Unread, Value, Verdict};
 use krm_words::{counted, overlay as words};
+use krm_yaml::Position;
 use serde_json::{Value as Json, json};
 
 use crate::args::Reviewed;
@@ -15,7 +16,7 @@ use crate::html;
 use crate::markdown::{LONGEST, code};
 use crate::output::indented;
 use crate::place::from_here;
-use crate::sarif::{log, uri};
+use crate::sarif::{fingerprints, log, logical, physical};
 use crate::screen::{Page, Paint, Reader};
 
 /// What a run found.
@@ -42,12 +43,8 @@ pub struct Over {
     pub to: Option<String>,
     /// What the new release does.
     pub found: Vec<Found>,
-    /// The defaults that change where no value hides them.
-    pub untouched: Vec<Untouched>,
     /// What could not be read.
     pub unread: Vec<Missed>,
-    /// Where the chart tells what changes.
-    pub notes: Vec<String>,
 }
 
 /// A place of a file.
@@ -55,7 +52,7 @@ pub struct Over {
 pub struct FilePlace {
     /// The file on disk.
     pub file: PathBuf,
-    /// The line and the column.
+    /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
@@ -64,9 +61,8 @@ pub struct FilePlace {
 impl FilePlace {
     /// The place of an offset of a text.
     pub fn of(file: PathBuf, text: &str, offset: usize) -> Self {
-        let above = text.get(..offset).unwrap_or_default();
-        let start = above.rfind('\n').map_or(0, |at| at + 1);
-        Self { file, line: above.matches('\n').count() + 1, column: above[start..].chars().count() + 1 }
+        let Position { line, column } = Position::of(text, offset);
+        Self { file, line, column }
     }
 
     fn path(&self) -> String {
@@ -90,17 +86,6 @@ pub struct Found {
     pub at: FilePlace,
     /// What the new release does.
     pub finding: Finding,
-}
-
-/// A default that changes, and that no value hides.
-#[derive(Debug)]
-pub struct Untouched {
-    /// The place in the values.
-    pub place: String,
-    /// The default of the old release.
-    pub original: Option<Value>,
-    /// The default of the new release.
-    pub updated: Option<Value>,
 }
 
 /// What could not be read.
@@ -201,11 +186,7 @@ impl Review {
 
     /// All lines, the worst first.
     fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        let all = self.overlays.iter().flat_map(|over| over.found.iter().map(move |found| (over, found)));
-        let all = all.map(|(over, found)| Line { over, found, rank: Rank::of(&found.finding.verdict) });
-        let mut all: Vec<Line<'_>> = all.filter(|line| line.rank < Rank::Holds).collect();
-        all.sort_by(|a, b| (a.rank, &a.found.at).cmp(&(b.rank, &b.found.at)));
-        all.into_iter()
+        lines(&self.overlays).into_iter()
     }
 
     /// How many overlays there are, how many have another release, and what it does to them.
@@ -232,6 +213,15 @@ impl Review {
         let counts: Vec<String> = counts.values().map(|(word, count)| format!("{count} {word}")).collect();
         (!counts.is_empty()).then(|| counts.join(", "))
     }
+}
+
+/// The lines of some overlays, the worst first.
+fn lines<'r>(overlays: impl IntoIterator<Item = &'r Over>) -> Vec<Line<'r>> {
+    let all = overlays.into_iter().flat_map(|over| over.found.iter().map(move |found| (over, found)));
+    let all = all.map(|(over, found)| Line { over, found, rank: Rank::of(&found.finding.verdict) });
+    let mut all: Vec<Line<'_>> = all.filter(|line| line.rank < Rank::Holds).collect();
+    all.sort_by(|a, b| (a.rank, &a.found.at).cmp(&(b.rank, &b.found.at)));
+    all
 }
 
 impl Over {
@@ -343,11 +333,8 @@ fn json(review: &Review) -> String {
             "from": over.from,
             "to": over.to,
             "findings": over.found.iter().map(found).collect::<Vec<_>>(),
-            "changedDefaults": over.untouched.iter().map(|one| json!({
-                "place": one.place,
-                "original": value(one.original.as_ref()),
-                "updated": value(one.updated.as_ref()),
-            })).collect::<Vec<_>>(),
+            // TODO: the defaults that change where no value hides them. Nobody looks for them yet.
+            "changedDefaults": [],
             "unread": over.unread.iter().map(|missed| json!({
                 "file": missed.at.path(), "line": missed.at.line, "message": missed.why,
             })).collect::<Vec<_>>(),
@@ -408,19 +395,14 @@ fn sarif(review: &Review) -> String {
             Level::Warning => "warning",
             Level::Note => "note",
         };
-        let region = json!({"startLine": at.line, "startColumn": at.column});
-        let physical = json!({"artifactLocation": {"uri": uri(&at.path())}, "region": region});
+        let place = physical(&at.path(), Position { line: at.line, column: at.column });
         json!({
             "ruleId": rule,
             "level": level,
             "message": {"text": told},
             "ruleIndex": RULES.iter().position(|known| known.0 == rule),
-            "locations": [{
-                "physicalLocation": physical,
-                "logicalLocations": [{"fullyQualifiedName": name, "kind": "resource"}],
-            }],
-            // The fingerprint keeps the identity of a result when the lines around it move.
-            "partialFingerprints": {"resourceAndField/v1": format!("{rule} {name}")},
+            "locations": [{"physicalLocation": place, "logicalLocations": logical(&name)}],
+            "partialFingerprints": fingerprints(rule, &name),
         })
     };
     let of_line = |Line { over, found, rank }: Line<'_>| {
@@ -441,7 +423,7 @@ fn title(review: &Review) -> String {
 /// The first line of a comment, by which its author finds it again.
 const MARK: &str = "<!-- krm-merge review -->\n";
 
-/// A comment for a pull request: a table for each chart, and what is folded.
+/// A comment for a pull request: a table for each chart, and what could not be read.
 fn markdown(review: &Review) -> String {
     let mut out = format!("{MARK}### {}\n", title(review));
     let mut charts: BTreeMap<String, Vec<&Over>> = BTreeMap::new();
@@ -473,11 +455,8 @@ fn markdown(review: &Review) -> String {
 
 fn chart_part(raise: &str, overs: &[&Over]) -> String {
     let mut out = format!("\n#### {}\n", code(raise));
-    let all = overs.iter().flat_map(|over| over.found.iter().map(move |found| (over, found)));
-    let all = all.map(|(over, found)| Line { over, found, rank: Rank::of(&found.finding.verdict) });
-    let mut all: Vec<Line<'_>> = all.filter(|line| line.rank <= Rank::Unknown).collect();
-    all.sort_by(|a, b| (a.rank, &a.found.at).cmp(&(b.rank, &b.found.at)));
-    let (images, lines): (Vec<Line<'_>>, Vec<Line<'_>>) = all.into_iter().partition(|line| line.rank == Rank::Image);
+    let told = lines(overs.iter().copied()).into_iter().filter(|line| line.rank <= Rank::Unknown);
+    let (images, lines): (Vec<Line<'_>>, Vec<Line<'_>>) = told.partition(|line| line.rank == Rank::Image);
     match lines.is_empty() {
         true => out.push_str("\nNo value of yours is affected.\n"),
         false => {
@@ -496,32 +475,8 @@ fn chart_part(raise: &str, overs: &[&Over]) -> String {
     if let Some(folded) = folded(&images) {
         out.push_str(&format!("\n{}\n", code(&folded)));
     }
-    let mut untouched: BTreeMap<&str, &Untouched> = BTreeMap::new();
-    // What some hide, others may not.
-    overs.iter().flat_map(|over| &over.untouched).for_each(|one| _ = untouched.insert(&one.place, one));
-    if !untouched.is_empty() {
-        let item = |one: &Untouched| {
-            let [old, new] = [&one.original, &one.updated]
-                .map(|value| value.as_ref().map_or_else(|| "not set".to_owned(), words::value));
-            format!("<li>{}: {} to {}</li>\n", code(&one.place), code(&old), code(&new))
-        };
-        let (shown, rest) = (untouched.values().take(MOST_UNTOUCHED), untouched.len().saturating_sub(MOST_UNTOUCHED));
-        let mut list: String = shown.map(|one| item(one)).collect();
-        if rest > 0 {
-            list.push_str(&format!("<li>… and {rest} more</li>\n"));
-        }
-        let count = counted(untouched.len(), "changed default");
-        out.push_str(&format!(
-            "\n<details>\n<summary>{count} that you do not set</summary>\n\n<ul>\n{list}</ul>\n\n</details>\n"
-        ));
-    }
-    let notes: BTreeSet<&String> = overs.iter().flat_map(|over| &over.notes).collect();
-    notes.iter().for_each(|note| out.push_str(&format!("\nThe chart's notes: {}\n", code(note))));
     out
 }
-
-/// How many changed defaults a comment lists.
-const MOST_UNTOUCHED: usize = 60;
 
 /// A row of a table: where, the verdict, what it does, and the chart.
 fn rows(review: &Review) -> Vec<[String; 4]> {

@@ -2,6 +2,7 @@
 
 use krm_folders::side::Side;
 use krm_job::event::{Event, Severity};
+use krm_yaml::Position;
 use serde_json::{Value, json};
 
 use crate::clash::{Shown, Values, public_values};
@@ -65,15 +66,12 @@ fn result(dest: &Side, result: &Event) -> Value {
     let path = result.field.as_ref().map(|field| field.path.as_str()).filter(|path| !path.is_empty());
     let mut location = serde_json::Map::new();
     if let Some(at) = place::of(dest, result) {
-        let region = json!({"startLine": at.position.line, "startColumn": at.position.column});
-        let physical = json!({"artifactLocation": {"uri": uri(&at.file)}, "region": region});
-        location.insert("physicalLocation".to_owned(), physical);
+        location.insert("physicalLocation".to_owned(), physical(&at.file, at.position));
     }
     if let Some(about) = about {
         let name = [Some(about.as_str()), path].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        location.insert("logicalLocations".to_owned(), json!([{"fullyQualifiedName": name, "kind": "resource"}]));
-        // The fingerprint keeps the identity of a result when the lines around it move.
-        out["partialFingerprints"] = json!({"resourceAndField/v1": format!("{rule} {name}")});
+        location.insert("logicalLocations".to_owned(), logical(&name));
+        out["partialFingerprints"] = fingerprints(rule, &name);
     }
     if !location.is_empty() {
         out["locations"] = json!([location]);
@@ -84,6 +82,22 @@ fn result(dest: &Side, result: &Event) -> Value {
     out
 }
 
+/// The place of a result in a file.
+pub fn physical(file: &str, at: Position) -> Value {
+    let region = json!({"startLine": at.line, "startColumn": at.column});
+    json!({"artifactLocation": {"uri": uri(file)}, "region": region})
+}
+
+/// What a result is about: a resource or an overlay, and a field of it.
+pub fn logical(name: &str) -> Value {
+    json!([{"fullyQualifiedName": name, "kind": "resource"}])
+}
+
+/// The fingerprint of a result, which keeps its identity when the lines around it move.
+pub fn fingerprints(rule: &str, name: &str) -> Value {
+    json!({"resourceAndField/v1": format!("{rule} {name}")})
+}
+
 fn shown(value: &Shown) -> String {
     match value {
         Shown::Whole(text) => text.clone(),
@@ -92,7 +106,7 @@ fn shown(value: &Shown) -> String {
 }
 
 /// A path as a URI reference. Source: RFC 3986. A colon in the first segment would look like the end of a scheme, so it is encoded.
-pub fn uri(path: &str) -> String {
+fn uri(path: &str) -> String {
     let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'/');
     let encoded = |b: u8| if is_bare(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
     let path: String = path.bytes().map(encoded).collect();

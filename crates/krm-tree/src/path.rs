@@ -178,6 +178,11 @@ impl<'a> FieldPath<'a> {
         self.upwards().find_map(|stride| stride.step.field())
     }
 
+    /// The names of its fields from the root; `None` if a step is an element of a list.
+    pub fn names(&self) -> Option<Vec<String>> {
+        self.steps().map(|step| step.field().map(str::to_owned)).collect()
+    }
+
     /// Whether it consists of exactly these fields from the root.
     pub fn is_fields(&self, names: &[&str]) -> bool {
         let mut names = names.iter().rev();
@@ -314,8 +319,10 @@ mod tests {
         path.push(Step::Field("a.b/c".into()), None);
         assert_eq!(path.keyed(), "spec.ports[port=80,protocol=TCP][\"a.b/c\"]");
         assert_eq!(path.indexed(), "spec.ports[2][\"a.b/c\"]");
+        assert_eq!(path.names(), None);
         path.pop();
         path.pop();
+        assert_eq!(path.names(), Some(vec!["spec".to_owned(), "ports".to_owned()]));
         path.push(Step::Value("x".into()), None);
         assert_eq!((path.keyed(), path.indexed()), ("spec.ports[=x]".into(), "spec.ports[=x]".into()));
     }

@@ -78,7 +78,7 @@ fn old(value_of: Option<&Value>) -> String {
 }
 
 /// A value on one line, cut if it is long.
-pub fn value(value: &Value) -> String {
+fn value(value: &Value) -> String {
     cut(shown::line(&value.to_string()).into_owned(), VALUE)
 }
 

@@ -226,9 +226,7 @@ impl<'r> Run<'r> {
             from: None,
             to: None,
             found: Vec::new(),
-            untouched: Vec::new(),
             unread: Vec::new(),
-            notes: Vec::new(),
         };
         let both = match (&overlay.below, bases) {
             (Err(unread), Some(bases)) => {

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use krm_overlay::{Choice, Finding, LayerPlace, Overlay, Verdict};
-use krm_tree::path::Step;
 use krm_yaml::NodeRef;
 
 /// What somebody wants to be removed.
@@ -64,9 +63,9 @@ fn chosen(overlay: &Overlay, finding: &Finding, wanted: Wanted) -> Choice {
         Verdict::Gone { moved_to: Some(_) } => Choice::Move,
         _ => return Choice::Keep,
     };
-    let name = |step: &Step<'_>| if let Step::Field(name) = step { Some(name.to_string()) } else { None };
-    let path: Option<Vec<String>> = finding.place.steps().map(name).collect();
-    let (Some(path), Some(below)) = (path, overlay.layers.get(..finding.layer)) else { return Choice::Keep };
+    let (Some(path), Some(below)) = (finding.place.names(), overlay.layers.get(..finding.layer)) else {
+        return Choice::Keep;
+    };
     let hides = |below: &LayerPlace| below.node().is_some_and(|node| has(node, &below.prefix, &path));
     let is_alone = overlay.unread.is_empty() && !below.iter().any(hides);
     let is_editable = overlay.layers.get(finding.layer).is_some_and(LayerPlace::is_editable);
