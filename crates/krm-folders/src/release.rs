@@ -131,15 +131,9 @@ pub fn chart_files(store: &Store, address: &ReleaseAddress, state: &State) -> Re
 /// The release or the file cannot be fetched.
 pub fn file(store: &Store, address: &ReleaseAddress, state: &State, path: &str) -> Result<Option<Vec<u8>>> {
     let whole = ReleaseAddress { directory: path.to_owned(), ..address.clone() };
-    if let Some(why) = store.fetch(&[state.commit.clone()].into())?.get(&state.commit) {
-        bail!("the {} cannot be fetched: {why}", address.repo.exact(&state.commit));
-    }
-    if tree::find(store, &state.commit, path)?.is_none() {
-        return Ok(None);
-    }
-    match &*found(store, &whole, state)? {
-        AtPath::File(object) => tree::read_file(store, object).map(Some),
-        AtPath::Folder(_) => Ok(None),
+    match looked_up(store, &whole, state)?.as_deref() {
+        Some(AtPath::File(object)) => tree::read_file(store, object).map(Some),
+        Some(AtPath::Folder(_)) | None => Ok(None),
     }
 }
 
@@ -159,12 +153,17 @@ fn found(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Rc<At
             state.name
         )
     };
+    looked_up(store, address, state)?.ok_or_else(missing)
+}
+
+/// The same; `None` if nothing is there.
+fn looked_up(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Option<Rc<AtPath>>> {
     let gone = store.fetch(&[state.commit.clone()].into())?;
     if let Some(why) = gone.get(&state.commit) {
         bail!("the {} cannot be fetched: {why}", address.repo.exact(&state.commit));
     }
-    let found = tree::find(store, &state.commit, &address.directory)?.ok_or_else(missing)?;
-    store.fetch_files(&found.objects())?;
+    let found = tree::find(store, &state.commit, &address.directory)?;
+    found.iter().try_for_each(|found| store.fetch_files(&found.objects()))?;
     Ok(found)
 }
 

@@ -7,7 +7,6 @@ mod drop;
 mod raise;
 mod tree;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,18 +43,18 @@ pub fn review(args: &Review) -> Result<End> {
     for (tree, within) in trees(&paths)? {
         let base = args.base.as_deref().map(|base| tree.base(base)).transpose()?;
         let mut all = overlays(&tree.texts);
-        let drops = RefCell::new(Drops::of(&all));
+        let drops = Drops::of(&all);
         let chosen = chosen(&all, &within);
         all.retain(|overlay| chosen.contains(&place(overlay)));
-        let run = Run {
+        let mut run = Run {
             args,
             charts: Charts::new(&tree.top, args.reach.network()),
             tree: &tree,
             base: base.as_ref(),
-            edits: RefCell::default(),
+            edits: Edits::default(),
             drops,
-            next: RefCell::default(),
-            judged: RefCell::default(),
+            next: BTreeSet::new(),
+            judged: Vec::new(),
         };
         let bases = base.as_ref().map(|base| Bases::of(overlays(&base.texts)));
         check_one_chart(args, &all)?;
@@ -66,10 +65,9 @@ pub fn review(args: &Review) -> Result<End> {
         if args.in_place {
             run.edit_values()?;
         }
-        let (edits, by_hand) = (run.edits.into_inner(), run.next.into_inner());
-        next.extend(by_hand);
+        next.extend(run.next);
         if args.in_place {
-            written.extend(edits.write(&tree)?.into_iter().map(|path| tree.top.join(path)));
+            written.extend(run.edits.write(&tree)?.into_iter().map(|path| tree.top.join(path)));
         }
     }
     drop(progress);
@@ -91,8 +89,7 @@ pub fn review(args: &Review) -> Result<End> {
     if args.in_place {
         next.iter().for_each(|next| screen::tell(Word::Next, next));
     }
-    let is_bad = reviewed.is_bad();
-    Ok(if is_bad { End::Differs } else { End::Done })
+    Ok(if reviewed.is_bad() { End::Differs } else { End::Done })
 }
 
 /// The trees around some paths, each with the paths in it.
@@ -200,12 +197,12 @@ struct Run<'r> {
     tree: &'r Tree,
     base: Option<&'r Tree>,
     /// What `--in-place` writes.
-    edits: RefCell<Edits>,
-    drops: RefCell<Drops>,
+    edits: Edits,
+    drops: Drops,
     /// What is left to the user then.
-    next: RefCell<BTreeSet<String>>,
+    next: BTreeSet<String>,
     /// The overlays with their own findings.
-    judged: RefCell<Vec<(&'r Overlay, Vec<Finding>)>>,
+    judged: Vec<(&'r Overlay, Vec<Finding>)>,
 }
 
 /// Both releases of a chart; nothing if there is no other.
@@ -217,7 +214,7 @@ struct Both {
 
 impl<'r> Run<'r> {
     /// Reviews an overlay; `None` if what lies below it is that of the base.
-    fn one(&self, overlay: &'r Overlay, bases: Option<&Bases>) -> Option<Over> {
+    fn one(&mut self, overlay: &'r Overlay, bases: Option<&Bases>) -> Option<Over> {
         let mut over = Over {
             kind: overlay.kind,
             name: overlay.name.clone(),
@@ -229,16 +226,12 @@ impl<'r> Run<'r> {
             unread: Vec::new(),
         };
         let both = match (&overlay.below, bases) {
-            (Err(unread), Some(bases)) => {
+            (Err(unread), bases) => {
                 // What the branch did not change is no matter of the branch.
-                let was = bases.of_overlay(overlay).map(|was| was.below.as_ref().err().map(|was| &was.why));
-                if was == Some(Some(&unread.why)) {
+                let was = bases.and_then(|bases| bases.of_overlay(overlay)?.below.as_ref().err());
+                if was.is_some_and(|was| was.why == unread.why) {
                     return None;
                 }
-                over.unread.push(Missed::of(self.place(&unread.at), unread));
-                return Some(over);
-            }
-            (Err(unread), None) => {
                 over.unread.push(Missed::of(self.place(&unread.at), unread));
                 return Some(over);
             }
@@ -295,7 +288,7 @@ impl<'r> Run<'r> {
     }
 
     /// What lies below, and the newest release, or the one that the user names.
-    fn raised(&self, overlay: &Overlay, below: &Below) -> Result<Both> {
+    fn raised(&mut self, overlay: &Overlay, below: &Below) -> Result<Both> {
         let Some(old) = self.charts.has(below)? else {
             // Its files are the only release that there is.
             return Ok(Both { from: None, to: None, charts: None });
@@ -311,17 +304,17 @@ impl<'r> Run<'r> {
     }
 
     /// Notes the edit of the version, or what is left to the user.
-    fn raise(&self, overlay: &Overlay, below: &Below, old: &Release, new: &Release) {
+    fn raise(&mut self, overlay: &Overlay, below: &Below, old: &Release, new: &Release) {
         let by_hand = match raise::raised(overlay.kind, below, old, new) {
             Ok((file, edit)) => {
-                self.edits.borrow_mut().add(&file, edit);
+                self.edits.add(&file, edit);
                 let folder = raise::locked(overlay.kind, below).map(|folder| self.tree.top.join(folder));
                 folder.map(|folder| format!("run `helm dependency update {}`", argument(&folder)))
             }
             Err(Kept::Floats) => None,
             Err(Kept::ByHand(why)) => Some(format!("{}: {why}", page::path(&self.place(&overlay.at).file))),
         };
-        self.next.borrow_mut().extend(by_hand);
+        self.next.extend(by_hand);
     }
 
     fn both(&self, old: Release, new: Release) -> Result<Both> {
@@ -337,32 +330,32 @@ impl<'r> Run<'r> {
     }
 
     /// Notes the edits of the values.
-    fn edit_values(&self) -> Result<()> {
-        let (drops, mut edits) = (self.drops.borrow(), self.edits.borrow_mut());
-        for (overlay, findings) in self.judged.borrow().iter() {
-            let choose = |finding: &Finding| drops.choice(overlay, finding, self.wanted());
+    fn edit_values(&mut self) -> Result<()> {
+        let wanted = self.wanted();
+        for (overlay, findings) in &self.judged {
+            let choose = |finding: &Finding| self.drops.choice(overlay, finding, wanted);
             let layers = layers(overlay);
             let chosen = krm_overlay::rebase(&layers, findings, choose)
                 .map_err(|e| anyhow!("{}: {e}", overlay.layers.get(e.layer).map_or("", |layer| layer.file())))?;
             for (layer, chosen) in overlay.layers.iter().zip(&chosen) {
                 let of_file = layer.edits(chosen)?.map(TextEdits::into_vec).unwrap_or_default();
-                of_file.into_iter().for_each(|edit| edits.add(layer.file(), edit));
+                of_file.into_iter().for_each(|edit| self.edits.add(layer.file(), edit));
             }
         }
         Ok(())
     }
 
     /// Adds what the new release does to the values.
-    fn judge(&self, overlay: &'r Overlay, old: &Chart, new: &Chart, over: &mut Over) {
-        let findings = krm_overlay::review(old, new, &layers(overlay));
-        let own: Vec<Finding> = findings.iter().filter(|finding| finding.layer >= overlay.shared).cloned().collect();
-        self.drops.borrow_mut().add(overlay, &own, self.wanted());
-        self.judged.borrow_mut().push((overlay, own));
-        for finding in findings.into_iter().filter(|finding| finding.layer >= overlay.shared) {
+    fn judge(&mut self, overlay: &'r Overlay, old: &Chart, new: &Chart, over: &mut Over) {
+        let findings = krm_overlay::review(old, new, &layers(overlay)).into_iter();
+        let own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
+        self.drops.add(overlay, &own, self.wanted());
+        for finding in &own {
             let Some(layer) = overlay.layers.get(finding.layer) else { continue };
             let spot = Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) };
-            over.found.push(Found { at: self.place(&spot), finding });
+            over.found.push(Found { at: self.place(&spot), finding: finding.clone() });
         }
+        self.judged.push((overlay, own));
         let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
         over.unread.extend(unread);
     }

@@ -16,7 +16,7 @@ use krm_overlay::{Below, Chart, ChartSource};
 use krm_yaml::Document;
 
 use super::tree::Tree;
-use crate::upgrade::chart::{address, references};
+use crate::upgrade::chart::{address, meant};
 use crate::upgrade::{Came, DirectoryAt, MayRender, Stores, newest};
 
 /// The charts of a run.
@@ -109,14 +109,7 @@ impl Charts {
 
     fn look(&self, source: &ChartSource, wish: Option<&str>) -> Result<State> {
         let (store, address) = self.open(source)?;
-        let mut first = None;
-        for reference in references(wish) {
-            match store.state(&ReleaseAddress { reference, ..address.clone() }) {
-                Ok(state) => return Ok(state),
-                Err(e) => first = first.or(Some(e)),
-            }
-        }
-        Err(first.unwrap_or_else(|| anyhow!("a chart must have a version")))
+        meant(&store, &address, wish).map(|(_, state)| state)
     }
 
     /// The newest release after one; that one, if it is the newest.

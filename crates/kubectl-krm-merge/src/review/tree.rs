@@ -48,13 +48,12 @@ fn is_packed(path: &str) -> bool {
 }
 
 impl Tree {
-    /// The work tree around a folder or file; outside of a repository, the folder, or that of the file.
+    /// The work tree around a folder or file with a canonical path; outside of a repository, the folder, or that of the file.
     ///
     /// # Errors
     /// It cannot be read.
     pub fn around(path: &Path) -> Result<Self> {
-        let path = fs::canonicalize(path).with_context(|| walk::shown(path))?;
-        let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&path) };
+        let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         let top = program::paths_told(folder, ["--show-toplevel"]).ok().and_then(|[top]| fs::canonicalize(top).ok());
         let top = top.unwrap_or_else(|| folder.to_owned());
         let mut files = walk::Tree::around_packages(&top)?.files;

@@ -1,7 +1,9 @@
 //! The address of a chart that a file of Flux, Argo CD, kustomize or helm names, and what its version can mean.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use krm_git::address::{ReleaseAddress, Repo};
+use krm_git::refs::State;
+use krm_git::store::Store;
 use krm_git::versions::{self, Range};
 use krm_overlay::ChartSource;
 
@@ -19,8 +21,24 @@ pub fn address(source: &ChartSource) -> Result<ReleaseAddress> {
     ReleaseAddress::new(repo, directory, None)
 }
 
+/// The release that a version of helm means: the likeliest one that is there.
+///
+/// # Errors
+/// The likeliest one is not there, and neither is another one.
+pub fn meant(store: &Store, address: &ReleaseAddress, wish: Option<&str>) -> Result<(ReleaseAddress, State)> {
+    let mut first = None;
+    for reference in references(wish) {
+        let address = ReleaseAddress { reference, ..address.clone() };
+        match store.state(&address) {
+            Ok(state) => return Ok((address, state)),
+            Err(e) => first = first.or(Some(e)),
+        }
+    }
+    Err(first.unwrap_or_else(|| anyhow!("a chart must have a version")))
+}
+
 /// The references that a version of helm can mean, the likeliest first.
-pub fn references(wish: Option<&str>) -> Vec<Option<String>> {
+fn references(wish: Option<&str>) -> Vec<Option<String>> {
     let Some(wish) = wish.map(str::trim).filter(|wish| !wish.is_empty()) else { return vec![None] };
     if let Some((_, digest)) = wish.split_once("sha256:") {
         return vec![Some(digest.to_owned())];

@@ -33,7 +33,7 @@ use krm_words::{Word, counted};
 use krm_yaml::{plain_or_quoted, shown as escaped};
 
 use super::aim::DirectoryAt;
-use super::chart::{address as address_of, references};
+use super::chart::{address as address_of, meant};
 use super::first::{First, first};
 use super::plan::Release;
 use crate::cli::Get;
@@ -149,11 +149,7 @@ fn of_stdin(args: &Get) -> Result<Asked> {
         _ => {
             let address = address_of(&below.source)?;
             let store = release::open(&address.repo, Path::new("."), args.reach.network())?;
-            let of = |reference| ReleaseAddress { reference, ..address.clone() };
-            let all: Vec<ReleaseAddress> = references(wish).into_iter().map(of).collect();
-            let is_there = |address: &&ReleaseAddress| store.state(address).is_ok();
-            let first = all.first().cloned().unwrap_or(address.clone());
-            (all.iter().find(is_there).cloned().unwrap_or(first), args.folder.clone())
+            (meant(&store, &address, wish)?.0, args.folder.clone())
         }
     };
     Ok(Asked { name: address.to_string(), address, folder })

@@ -24,6 +24,7 @@ use krm_show::progress::Progress;
 use krm_yaml::shown;
 
 use super::aim::{Aim, Came, DirectoryAt, Next, newest, next};
+use super::outputs::Outputs;
 use super::produced::Producer;
 use super::rendered::{ChartAt, MayRender, Renderer};
 use crate::cli::Upgrade;
@@ -338,18 +339,17 @@ impl Release {
     /// # Errors
     /// They cannot be read.
     pub fn side(&self, older: Option<&Self>, before: &Before<'_>) -> Result<Side> {
+        let made = |by: &Outputs, name| by.side(name, &self.state, older.map(|older| &older.state));
         match &self.source {
             UpstreamSource::Directory(DirectoryAt { store, address }) => {
                 let named = address.named(&self.state.name)?;
                 release::package(store, &named, &self.state, named.to_string(), before)
             }
-            UpstreamSource::Rendered { by, .. } => by.side(&self.state, older.map(|older| &older.state)),
-            UpstreamSource::Run(command) => command.side(&self.state, older.map(|older| &older.state)),
+            UpstreamSource::Rendered { by, .. } => made(by.outputs(), by.name(&self.state)),
+            UpstreamSource::Run(by) => made(by.outputs(), by.name(&self.state)),
         }
     }
-}
 
-impl Release {
     /// The files of the release, to be compared with a package: what is made anew each time is as in the package.
     ///
     /// # Errors

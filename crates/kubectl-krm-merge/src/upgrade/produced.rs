@@ -10,7 +10,6 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
 use krm_folders::package::Package;
 use krm_folders::record::Lock;
-use krm_folders::side::Side;
 use krm_git::refs::State;
 use krm_yaml::shown;
 
@@ -80,14 +79,6 @@ impl Producer {
             bail!("`{name}` failed with {status}: {}", last_line(&said, arguments));
         }
         Ok(printed)
-    }
-
-    /// The side of a release. It has the volatile values of an older release.
-    ///
-    /// # Errors
-    /// The output holds something else than resources.
-    pub fn side(&self, state: &State, older: Option<&State>) -> Result<Side> {
-        self.outputs.side(self.name(state), state, older)
     }
 
     /// The name of a release, for messages.

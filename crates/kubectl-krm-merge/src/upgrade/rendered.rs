@@ -15,7 +15,6 @@ use krm_files::walk::shown;
 use krm_folders::package::Package;
 use krm_folders::record::{Lock, Render};
 use krm_folders::release;
-use krm_folders::side::Side;
 use krm_git::refs::State;
 
 use super::aim::DirectoryAt;
@@ -131,14 +130,6 @@ impl Renderer {
         let chart = Rc::new(Helm::on_path()?.chart(&files)?);
         self.charts.borrow_mut().insert(key, Rc::clone(&chart));
         Ok(chart)
-    }
-
-    /// The side of a release. It has the volatile values of an older release.
-    ///
-    /// # Errors
-    /// The output holds something else than resources.
-    pub fn side(&self, state: &State, older: Option<&State>) -> Result<Side> {
-        self.outputs.side(self.name(state), state, older)
     }
 
     /// The name of a release, for messages.
