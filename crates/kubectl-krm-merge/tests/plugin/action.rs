@@ -39,7 +39,8 @@ fn step_at(name: &str, workspace: &Folder, at: &Path, inputs: &[(&str, &str)]) -
     bash.env("KRM_MERGE_FROM", format!("file://{}", workspace.path("release").display()));
     for (key, value) in step.get("env").into_iter().flat_map(NodeRef::entries) {
         let value = value.string();
-        let input = value.strip_prefix("${{ inputs.").and_then(|rest| rest.strip_suffix(" }}"));
+        let of_runner = value.strip_prefix("${{ ").and_then(|rest| rest.strip_suffix(" }}"));
+        let input = of_runner.map(|name| name.strip_prefix("inputs.").unwrap_or(name));
         let given = input.map_or(value, |input| {
             let default = text(root, &["inputs", input, "default"]);
             inputs.iter().find(|(name, _)| *name == input).map_or(default, |(_, given)| given)
@@ -151,6 +152,94 @@ fn the_action_either_upgrades_or_checks() {
     assert_eq!(runs_if("Open pull requests"), "inputs.upgrade != ''");
     assert_eq!(runs_if("Merge without writing"), "inputs.upgrade == '' && inputs.review != 'true'");
     assert_eq!(runs_if("Review values"), "inputs.review == 'true'");
+}
+
+/// Stands in for GitHub's program: it keeps the comments of one pull request in a file.
+const GH_OF_COMMENTS: &str = r#"#!/usr/bin/env bash
+set -euo pipefail
+comments=$(dirname "$0")/../comments.json
+shift
+while [ $# != 0 ]; do
+    case $1 in
+        --jq) filter=$2; shift ;;
+        --method) method=$2; shift ;;
+        --field) body=${2#body=@}; shift ;;
+        --paginate | --silent) ;;
+        *) place=$1 ;;
+    esac
+    shift
+done
+case ${method:-GET} in
+    GET) [ "$place" = repos/team/fleet/issues/7/comments ] && jq -r "$filter" "$comments" ;;
+    POST) [ "$place" = repos/team/fleet/issues/7/comments ] && change='. + [{id: 42, user: {type: "Bot"}, body: $b}]' ;;
+    PATCH) [ "$place" = repos/team/fleet/issues/comments/42 ] && change='map(if .id == 42 then .body = $b else . end)' ;;
+esac
+if [ -n "${change:-}" ]; then
+    if [ -e "$comments.closed" ]; then exit 1; fi
+    jq --rawfile b "$body" "$change" "$comments" > "$comments.new"
+    mv "$comments.new" "$comments"
+fi
+"#;
+
+#[test]
+fn the_action_comments_once_on_what_a_pull_request_raises() {
+    if !["bash", "git", "jq"].into_iter().all(has) {
+        return;
+    }
+    let server = Server::new();
+    let chart = |version: &str, replicas: u8| {
+        let files = [
+            ("Chart.yaml", format!("apiVersion: v2\nname: web\nversion: {version}\n")),
+            ("values.yaml", format!("replicas: {replicas}\n")),
+            ("templates/web.yaml", "replicas: {{ .Values.replicas }}\n".to_owned()),
+        ];
+        files.map(|(path, text)| (path.to_owned(), text)).to_vec()
+    };
+    let versions = [("1.0.0", chart("1.0.0", 1)), ("1.1.0", chart("1.1.0", 3)), ("1.2.0", chart("1.2.0", 2))];
+    server.index(&versions.each_ref().map(|(version, files)| (*version, &files[..])));
+    let workspace = Folder::new();
+    workspace.write("bin/gh", GH_OF_COMMENTS);
+    crate::run::executable(&workspace.path("bin/gh"));
+    workspace.write("comments.json", r#"[{"id": 1, "user": {"type": "User"}, "body": "<!-- krm-merge review -->"}]"#);
+    let charts = |version: &str| {
+        format!(
+            "helmCharts:\n- name: web\n  repo: {}\n  version: {version}\n  valuesInline: {{replicas: 2}}\n",
+            server.url()
+        )
+    };
+    workspace.write("fleet/kustomization.yaml", charts("1.0.0"));
+    let fleet = workspace.path("fleet");
+    commit(&fleet, "begin");
+    let base = git(&fleet, &["rev-parse", "HEAD"]);
+    let run = |given: &[(&str, &str)]| {
+        let pull = [("github.event.pull_request.number", "7"), ("github.repository", "team/fleet"), ("review", "true")];
+        let base = [("github.event.pull_request.base.sha", base.trim())];
+        step_at("Review values", &workspace, &fleet, &[given, &pull, &base].concat())
+    };
+    let comments = || serde_json::from_str::<serde_json::Value>(&workspace.read("comments.json")).expect("JSON");
+    // Nothing is raised, so nobody is told.
+    run(&[]).passed();
+    assert_eq!(comments().as_array().map(Vec::len), Some(1));
+    workspace.write("fleet/kustomization.yaml", charts("1.1.0"));
+    run(&[]).failed(1);
+    let first = comments();
+    let body = first[1]["body"].as_str().expect("a comment");
+    assert!(body.contains("1.0.0") && body.contains("the default changed from 1 to 3, you set 2"), "{body}");
+    assert!(workspace.read("summary").contains(body), "{body}");
+    // The comment of the first run is changed, also by one that finds less.
+    workspace.write("fleet/kustomization.yaml", charts("1.2.0"));
+    run(&[]).passed();
+    let second = comments();
+    let body = second[1]["body"].as_str().expect("a comment");
+    assert!(body.contains("newly the same") && !body.contains("hides"), "{body}");
+    assert_eq!(second.as_array().map(Vec::len), Some(2));
+    // Where the job may only read, as for a fork, the summary has it, and a warning says so.
+    workspace.write("comments.json.closed", "");
+    workspace.write("fleet/kustomization.yaml", charts("1.1.0"));
+    let ran = run(&[("fail-on-conflict", "false")]);
+    assert_eq!(ran.passed(), "::warning title=krm-merge::the comment could not be changed\n");
+    let ran = step_at("Review values", &workspace, &fleet, &[("github.event.pull_request.base.sha", "")]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(1), "::error title=krm-merge::`review` must run for a pull request\n"));
 }
 
 /// Stands in for GitHub's program: it keeps each request in a file that is named as its branch, and writes down what it changes.
