@@ -12,6 +12,10 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
  */
 export function toCommand(state) {
   const mode = modeOf(state.mode);
+  if (mode.name === "Review") {
+    // The command finds the values and the charts itself.
+    return "kubectl krm-merge review .\n";
+  }
   const flags = mode.roles.map((role) => {
     const flag = role === "source" && mode.name === "Strategic" ? "patch" : role;
     return ` --${flag} ${word(pathOf(state.sides[role], flag))}`;

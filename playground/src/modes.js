@@ -1,7 +1,7 @@
-/** The modes of a merge, and the sides that each has. */
+/** The modes of a merge, and the sides that each has. The review of values is one of them: it has the sides of a three-way merge. */
 
 /** @typedef {"original" | "updated" | "dest" | "source"} Role */
-/** @typedef {"ThreeWay" | "TwoWay" | "Strategic"} ModeName */
+/** @typedef {"ThreeWay" | "TwoWay" | "Strategic" | "Review"} ModeName */
 
 /**
  * @typedef {object} Mode
@@ -16,6 +16,7 @@ export const MODES = [
   { name: "ThreeWay", label: "Three-way: upgrade what you edited", command: "three-way", roles: ["original", "updated", "dest"] },
   { name: "TwoWay", label: "Two-way: put an overlay on it", command: "two-way", roles: ["source", "dest"] },
   { name: "Strategic", label: "Strategic: patch it as kubectl does", command: "strategic", roles: ["source", "dest"] },
+  { name: "Review", label: "Review: your values over a new chart", command: "review", roles: ["original", "updated", "dest"] },
 ];
 
 /** @type {Role[]} */
@@ -35,6 +36,9 @@ export function modeOf(name) {
  * @param {Role} role
  */
 export function about(mode, role) {
+  if (mode.name === "Review") {
+    return { original: "values.yaml of the old chart", updated: "values.yaml of the new chart", dest: "your values", source: "" }[role];
+  }
   if (role === "source") {
     return mode.name === "TwoWay" ? "what is put into dest" : "what changes, for the resource of its kind and name";
   }

@@ -124,6 +124,7 @@ function arrange() {
     pane.about.textContent = about(modeOf(name), role);
   }
   sides.source.name.textContent = name === "Strategic" ? "patch" : "source";
+  fold.hidden = name === "Review";
   byId("sides").style.setProperty("--count", String(roles.length));
 }
 
@@ -182,7 +183,12 @@ async function merge() {
       const files = changes.length === 0 ? "Nothing changes." : changes.length === 1 ? "" : `${counted(changes.length, "file")} change.`;
       const conflict = conflicts === 0 ? "No conflicts." : `${open.toLocaleString("en")} of ${counted(conflicts, "conflict")} ${open === 1 ? "is" : "are"} open.`;
       const failed = made.messages[0]?.severity === "error" ? "Nothing is merged: see the messages." : `Nothing is merged: a conflict is unresolved. ${conflict}`;
-      summary(passed ? `${conflict} ${files}`.trim() : failed, passed ? (open > 0 ? "conflict" : "passed") : "failed");
+      if (state.mode === "Review" && passed) {
+        const bad = made.messages.some((/** @type {import("krm-merge-wasm").Result} */ { severity }) => severity === "warning");
+        summary(counts.messages === 0 ? "The new chart changes nothing below your values." : `${counted(counts.messages, "value")} to look at.`, bad ? "conflict" : "passed");
+      } else {
+        summary(passed ? `${conflict} ${files}`.trim() : failed, passed ? (open > 0 ? "conflict" : "passed") : "failed");
+      }
       byId("time").textContent = `merged in ${took < 10 ? took.toFixed(1) : Math.round(took).toLocaleString("en")} ms`;
       display(made);
     }

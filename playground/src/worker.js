@@ -2,7 +2,7 @@
  * The worker that merges, so that typing never waits for a merge. It keeps the last merge, and the page asks for the parts that it shows.
  */
 
-import init, { decide, merge, version } from "krm-merge-wasm";
+import init, { decide, merge, review, version } from "krm-merge-wasm";
 import { changesOf, unified } from "./changes.js";
 
 /** How many conflicts and messages the page gets at once. */
@@ -37,7 +37,7 @@ const answers = {
       input.functionConfig = config;
     }
     const begin = performance.now();
-    const out = merge(input);
+    const out = mode === "Review" ? reviewed(sides) : merge(input);
     const took = performance.now() - begin;
     const dest = new Map(sides.dest);
     texts = new Map();
@@ -94,6 +94,18 @@ const answers = {
     return decide(config, conflict, take);
   },
 };
+
+/**
+ * A review as a merge that changes nothing.
+ * @param {Record<string, [string, string][]>} sides
+ * @returns {import("krm-merge-wasm").MergeOutput}
+ */
+function reviewed({ original, updated, dest }) {
+  const [[path, text]] = dest;
+  const results = review({ original: original[0][1], updated: updated[0][1], dest: text });
+  const placed = results.map((one) => (one.file === "dest" && path !== "" ? { ...one, file: `dest/${path}` } : one));
+  return { passed: results[0]?.severity !== "error", files: { [path]: text }, changes: [], results: placed, conflicts: [] };
+}
 
 /**
  * @param {Record<string, string>} files

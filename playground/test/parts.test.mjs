@@ -88,6 +88,7 @@ test("the command has the sides, and the functionConfig with its decisions", () 
       "kubectl krm-merge three-way --original original.yaml --updated updated/gate.yaml --dest dest --on-conflict mark --config krm-merge-config.yaml -o diff\n",
   );
   assert.match(toCommand({ ...state, config: "", mode: "Strategic" }) ?? "", /^kubectl krm-merge strategic --patch patch.yaml --dest dest -o diff/);
+  assert.equal(toCommand({ ...state, mode: "Review" }), "kubectl krm-merge review .\n");
   assert.match(toCommand({ ...state, config: "", mode: "TwoWay" }) ?? "", /^kubectl krm-merge two-way --source source.yaml --dest dest -o diff/);
 });
 
@@ -156,7 +157,7 @@ test("each example is a state of its mode", () => {
   for (const { name, title, note, state } of found) {
     const { mode, sides } = fromJson(state);
     assert.ok(/^[a-z-]+$/.test(name) && title && note, name);
-    const roles = mode === "ThreeWay" ? ["original", "updated", "dest"] : ["source", "dest"];
+    const roles = ["ThreeWay", "Review"].includes(mode) ? ["original", "updated", "dest"] : ["source", "dest"];
     assert.deepEqual(Object.entries(sides).filter(([, files]) => files.size > 0).map(([role]) => role).sort(), roles.sort(), name);
   }
 });

@@ -98,6 +98,12 @@ export function markers(text) {
   return guarded(() => module.markers(text), thrown);
 }
 
+export function review(values) {
+  must(isObject(values), "values", "an object", values);
+  for (const side of ["original", "updated", "dest"]) mustBeText(values[side], side);
+  return guarded(() => module.review(values.original, values.updated, values.dest), thrown);
+}
+
 export function version() {
   return guarded(() => module.version(), thrown);
 }

@@ -160,6 +160,12 @@ export function explain(type: string, files?: Files | null): ExplainedType;
 /** The conflicts between markers in a text, as `resolve` reads them. */
 export function markers(text: string): Markers;
 
+/**
+ * What a new `values.yaml` of a chart does to your values over the old one: a result for each value that hides a changed default, fits no more, or
+ * can go. It sees no template, so it does not know which values a chart no longer reads.
+ */
+export function review(values: { original: string; updated: string; dest: string }): Result[];
+
 export function version(): string;
 
 /**

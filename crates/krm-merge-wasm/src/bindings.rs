@@ -5,6 +5,7 @@ use krm_json::decide::Decision;
 use krm_json::files::Files;
 use krm_json::merge::MergeInput;
 use krm_merge_function::Verdict;
+use krm_tree::sides::Sides;
 use serde::Serialize;
 use serde_json::Value;
 use serde_wasm_bindgen::Serializer;
@@ -62,6 +63,12 @@ pub fn explain(kind: &str, files: JsValue) -> Result<JsValue, JsValue> {
 #[wasm_bindgen]
 pub fn markers(text: &str) -> Result<JsValue, JsError> {
     to_js(&crate::markers::markers(text))
+}
+
+/// What new defaults do to values.
+#[wasm_bindgen]
+pub fn review(original: &str, updated: &str, dest: &str) -> Result<JsValue, JsError> {
+    to_js(&crate::review::review(Sides { original, updated, dest }))
 }
 
 /// The version of the merge.

@@ -11,4 +11,5 @@ mod bindings;
 
 pub mod explain;
 pub mod markers;
+pub mod review;
 pub mod texts;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use krm_yaml::Document;
+use krm_yaml::{Document, NodeRef};
 
 use crate::reads::{Blind, Reads, Source, Sources};
 use crate::values::{Value, laid_over};
@@ -89,6 +89,12 @@ impl Chart {
 }
 
 impl Chart {
+    /// A chart of which only the `values.yaml` is known. So each place counts as read.
+    pub fn of_defaults(values: NodeRef<'_>) -> Self {
+        let (defaults, reads) = (Value::of(values), Reads::not_known(Blind::NoTemplates));
+        Self { name: String::new(), version: String::new(), defaults, dependencies: Vec::new(), reads }
+    }
+
     /// Why it is not known what its templates read; `None` if it is known.
     pub fn blind(&self) -> Option<&Blind> {
         self.reads.unknown.as_ref()

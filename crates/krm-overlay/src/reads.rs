@@ -59,12 +59,19 @@ pub enum Blind {
     Broken(String),
     /// The templates take too many steps.
     TooLarge,
+    /// Nobody gave the templates.
+    NoTemplates,
 }
 
 impl Reads {
     /// What these templates read.
     pub fn of(sources: &Sources) -> Self {
         run::Run::all(sources)
+    }
+
+    /// What templates read of which nothing is known, and why.
+    pub fn not_known(why: Blind) -> Self {
+        Self { places: Places::new(), unknown: Some(why), at_the_root: Vec::new() }
     }
 
     /// Whether a place is read. The defaults are those of the chart.

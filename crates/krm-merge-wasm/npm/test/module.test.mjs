@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const folder = pathToFileURL(`${process.env.WASM ?? fileURLToPath(new URL("../../../../target/wasm", import.meta.url))}/`);
-const { default: init, decide, diff, explain, merge, run, version } = await import(new URL("index.js", folder));
+const { default: init, decide, diff, explain, merge, review, run, version } = await import(new URL("index.js", folder));
 await init();
 
 const map = (size, color) =>
@@ -209,6 +209,13 @@ test("explain says how lists merge", () => {
   const containers = lists.find(({ path }) => path === "spec.template.spec.containers");
   assert.deepEqual(containers, { path: "spec.template.spec.containers", kind: "Map", keys: ["name"], source: "Kubernetes" });
   assert.throws(() => explain("Nonsense"), /no type "Nonsense" is known\. .* in `files`$/);
+});
+
+test("values are reviewed over new defaults", () => {
+  const told = review({ original: "a: 1\n", updated: "a: 2\n", dest: "# ours\na: 3\n" });
+  assert.deepEqual(told, [{ severity: "warning", message: "hides: `a`: the default changed from 1 to 2, you set 3", file: "dest", line: 2, column: 1 }]);
+  assert.equal(review({ original: "a: [", updated: "", dest: "" })[0].severity, "error");
+  assert.throws(() => review({ original: "", updated: "" }), { name: "TypeError", message: "`dest` must be a string, not undefined" });
 });
 
 test("the version and a diff", () => {
