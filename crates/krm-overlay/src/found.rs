@@ -8,7 +8,7 @@ use krm_yaml::Document;
 use crate::dependency::{self, CHART, dependencies};
 use crate::flux::{address, of_image};
 use crate::layer_place::LayerPlace;
-use crate::overlay::{Below, ChartSource, Overlay};
+use crate::overlay::{Below, ChartSource, Overlay, OverlayKind};
 use crate::resources::Resources;
 use crate::texts::{At, Texts};
 use crate::unread::Unread;
@@ -23,6 +23,7 @@ pub fn overlays(files: &BTreeMap<String, String>) -> Vec<Overlay> {
     all.extend(kustomize::overlays(&resources));
     all.extend(helmfile::overlays(&texts));
     all.extend(record::overlays(&texts));
+    all.extend(resources.unread().iter().map(unreadable));
     let named: BTreeSet<String> =
         all.iter().flat_map(|overlay| &overlay.layers).map(|layer| layer.file().to_owned()).collect();
     let below: Vec<Overlay> = all.iter().flat_map(|overlay| of_dependencies(&texts, overlay)).collect();
@@ -30,6 +31,18 @@ pub fn overlays(files: &BTreeMap<String, String>) -> Vec<Overlay> {
     all.extend(dependency::overlays(&texts, |path| named.contains(path)));
     all.sort_by(|a, b| (&a.at.file, a.at.offset, a.shared).cmp(&(&b.at.file, b.at.offset, b.shared)));
     all
+}
+
+fn unreadable(unread: &Unread) -> Overlay {
+    Overlay {
+        kind: OverlayKind::Unreadable,
+        name: unread.at.file.clone(),
+        at: unread.at.clone(),
+        below: Err(unread.clone()),
+        layers: Vec::new(),
+        shared: 0,
+        unread: Vec::new(),
+    }
 }
 
 /// The values of an overlay of a chart among the files that lie over the chart's dependencies.

@@ -44,6 +44,8 @@ pub enum OverlayKind {
     Helmfile,
     /// The record of a package, which renders a chart.
     Record,
+    /// A file that names what lays values over a chart, and that is not YAML.
+    Unreadable,
 }
 
 impl OverlayKind {
@@ -57,6 +59,7 @@ impl OverlayKind {
             Self::Dependency => "dependency",
             Self::Helmfile => "helmfile",
             Self::Record => "package",
+            Self::Unreadable => "file",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::texts::{At, Texts, folder, joined, name};
-use crate::unread::Why;
+use crate::unread::{Spot, Unread, Why};
 
 /// The kinds that are looked for. Those of the last one are many, so they are read only if somebody asks.
 const KINDS: [&str; 8] = [
@@ -42,6 +42,8 @@ pub struct Resources<'f> {
     found: BTreeMap<String, Vec<Resource>>,
     config_maps: OnceCell<Vec<Resource>>,
     kustomizations: Vec<At>,
+    /// The files with one of these kinds, or of a kustomization, that are not YAML.
+    unread: Vec<Unread>,
 }
 
 impl Resource {
@@ -71,18 +73,26 @@ impl Resource {
 impl<'f> Resources<'f> {
     pub fn read(texts: &'f Texts<'f>) -> Self {
         let mut found: BTreeMap<String, Vec<Resource>> = BTreeMap::new();
-        let mut kustomizations = Vec::new();
+        let (mut kustomizations, mut unread) = (Vec::new(), Vec::new());
         for (path, text) in texts.iter() {
-            if KUSTOMIZATIONS.contains(&name(path)) {
-                kustomizations.extend(texts.roots(path).unwrap_or_default());
-            } else if GROUPS.iter().any(|group| text.contains(group)) && KINDS.iter().any(|kind| text.contains(kind)) {
-                let all = texts.roots(path).unwrap_or_default().into_iter().filter_map(Resource::read);
-                all.filter(Resource::is_of_group).for_each(|resource| {
-                    found.entry(resource.kind.clone()).or_default().push(resource);
-                });
+            let is_kustomization = KUSTOMIZATIONS.contains(&name(path));
+            let has_kinds =
+                || GROUPS.iter().any(|group| text.contains(group)) && KINDS.iter().any(|kind| text.contains(kind));
+            if !is_kustomization && !has_kinds() {
+                continue;
+            }
+            match texts.roots(path) {
+                Ok(roots) if is_kustomization => kustomizations.extend(roots),
+                Ok(roots) => {
+                    let all = roots.into_iter().filter_map(Resource::read).filter(Resource::is_of_group);
+                    all.for_each(|resource| found.entry(resource.kind.clone()).or_default().push(resource));
+                }
+                // A template of a chart is no YAML, and lays nothing over a chart by itself.
+                Err(_) if text.contains("{{") => {}
+                Err(why) => unread.push(Unread { at: Spot { file: path.to_owned(), offset: 0 }, why }),
             }
         }
-        Self { texts, found, config_maps: OnceCell::new(), kustomizations }
+        Self { texts, found, config_maps: OnceCell::new(), kustomizations, unread }
     }
 
     /// The files.
@@ -93,6 +103,11 @@ impl<'f> Resources<'f> {
     /// The resources of a kind.
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Resource> {
         self.found.get(kind).into_iter().flatten()
+    }
+
+    /// The files that could not be read.
+    pub fn unread(&self) -> &[Unread] {
+        &self.unread
     }
 
     /// The kustomizations.
