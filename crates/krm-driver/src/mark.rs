@@ -25,8 +25,8 @@ use krm_tree::sides::{Side as Version, Sides};
 use krm_tree::tree::Pick;
 use krm_yaml::secret::Secret;
 use krm_yaml::{
-    Document, Edit, NodeRef, RESOLVE, Style as Written, TextEdits, has_source_lines, line_start, next_line, shown,
-    starts_line,
+    Document, Edit, NodeRef, Overlap, RESOLVE, Style as Written, TextEdits, has_source_lines, line_start, next_line,
+    shown, starts_line,
 };
 
 use crate::choices::{Lines, Parted, parts};
@@ -97,6 +97,42 @@ fn marked(
     results::finish(&mut results);
     let (made, conflicts) = (BTreeMap::new(), Conflicts::Marked);
     Ok(Merge { changes, results, made, conflicts, ..ours })
+}
+
+/// A text with markers around the lines in which the edits of dest and updated differ. Both sides have all other edits, too. Each of the
+/// places is chosen as a whole.
+///
+/// # Errors
+/// The edits of a side overlap.
+pub fn text(
+    source: &str,
+    edits: &Sides<Vec<Edit>>,
+    places: &[Range<usize>],
+    labels: &Sides<String>,
+    style: Option<Style>,
+) -> Result<String, Overlap> {
+    let mut joined = Sides::default();
+    for (side, edits) in edits.iter() {
+        joined[side] = whole(source, edits, places)?;
+    }
+    let Parted { parts, .. } = parts(source, 0..source.len(), &joined, &[])?;
+    let Sides { original, updated, dest } = Sides::of(|side| labels[side].as_str());
+    let (size, style) = (size([source]), style.unwrap_or(Style::Diff3));
+    Ok(Marks { size, style, ours: dest, original, theirs: updated }.text(&parts))
+}
+
+/// These edits, but one edit for all that change the lines of a place, or add lines at its end.
+fn whole(source: &str, edits: &[Edit], places: &[Range<usize>]) -> Result<Vec<Edit>, Overlap> {
+    let mut all = edits.to_vec();
+    for lines in places.iter().map(|place| lines(source, place)) {
+        let is_in = |edit: &Edit| lines.start <= edit.range.start && edit.range.end <= lines.end;
+        let (inner, mut others): (Vec<Edit>, Vec<Edit>) = all.into_iter().partition(is_in);
+        if !inner.is_empty() {
+            others.push(Edit { text: TextEdits::of(inner)?.apply(source, lines.clone()), range: lines });
+        }
+        all = others;
+    }
+    TextEdits::of(all).map(TextEdits::into_vec)
 }
 
 /// Checks that no file of dest has markers left. A merge would take them for text of the file, or overwrite the lines between them. In a
@@ -247,7 +283,7 @@ impl Drawn<'_> {
             let choice = Choice { texts: sides.map(str::to_owned), grain };
             (vec![LabelledPart { ending: self.ending(&choice), part: Part::of(choice) }], style)
         });
-        let size = sides.iter().map(|(_, text)| longest_marker(text) + 1).fold(SIZE, usize::max);
+        let size = size([sides.original, updated, dest]);
         let mut out = String::new();
         for LabelledPart { part, ending } in &parts {
             let label = |side: Version| {
@@ -362,9 +398,13 @@ fn resources<'a>(document: &'a Document<'_>) -> impl Iterator<Item = Resource<'a
 
 /// The lines of a node.
 fn lines_of(node: NodeRef<'_>) -> Range<usize> {
-    let source = node.document().source();
-    let end = if starts_line(source, node.end()) { node.end() } else { next_line(source, node.end()) };
-    line_start(source, node.start())..end
+    lines(node.document().source(), &(node.start()..node.end()))
+}
+
+/// The lines of a place.
+fn lines(source: &str, place: &Range<usize>) -> Range<usize> {
+    let end = if starts_line(source, place.end) { place.end } else { next_line(source, place.end) };
+    line_start(source, place.start)..end
 }
 
 /// The lines of the texts of a document that are written over several. In these, lines are chosen separately. In a flow map or list, a line may
@@ -392,6 +432,11 @@ fn keep_whole(part: &mut Part) {
     if first(&texts.dest) != first(&texts.updated) {
         *grain = Grain::Whole;
     }
+}
+
+/// How many characters the markers around lines of these texts have: more than what looks like a marker there.
+fn size<const N: usize>(texts: [&str; N]) -> usize {
+    texts.into_iter().map(|text| longest_marker(text) + 1).fold(SIZE, usize::max)
 }
 
 /// The length of the longest marker at the start of a line.

@@ -13,11 +13,13 @@ use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_tree::limit::Budget;
 use krm_tree::path::FieldPath;
+use krm_tree::sides::Side;
 use krm_tree::splice;
 use krm_tree::tree::{Tree, View};
 use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, comments_above, line_end, line_start, plain_or_quoted};
 
 use crate::review::Layer;
+use crate::values::Value;
 use crate::verdict::{Finding, Verdict};
 
 /// What becomes of a place.
@@ -29,6 +31,22 @@ pub enum Choice {
     Drop,
     /// It goes to the place that a [`Verdict::Gone`] names. If no such place is known, or if the layer says something there, it stays.
     Move,
+    /// It says what this side says, where the verdict is that it hides a difference: original is the old release, updated the new one. If the
+    /// release has no default there, the place goes.
+    Says(Side),
+}
+
+impl Verdict {
+    /// What each release says at a place that hides their difference; `None` for other verdicts, and for dest.
+    pub fn hidden(&self, side: Side) -> Option<Option<&Value>> {
+        match (self, side) {
+            (Self::Hides(hidden), Side::Original) => Some(hidden.original.as_ref()),
+            (Self::Hides(hidden), Side::Updated) => Some(hidden.updated.as_ref()),
+            (Self::OtherKind { original, .. }, Side::Original) => Some(original.as_ref()),
+            (Self::OtherKind { updated, .. }, Side::Updated) => Some(Some(updated)),
+            _ => None,
+        }
+    }
 }
 
 /// Why the layers cannot be written.
@@ -77,13 +95,21 @@ fn edits(layer: &Layer<'_>, chosen: &[(&Finding, Choice)]) -> Result<TextEdits, 
     let (mut patch, mut keys, mut dropped) = (Patch::default(), Vec::new(), Vec::new());
     for (finding, choice) in chosen {
         let Some(from) = names(layer, &finding.place) else { continue };
+        let Some((key, value)) = entry(root, &from) else { continue };
         let to = match (choice, &finding.verdict) {
             (Choice::Keep, _) => continue,
             (Choice::Drop, _) => None,
             (Choice::Move, Verdict::Gone { moved_to: Some(to) }) => names(layer, &to.place),
             (Choice::Move, _) => continue,
+            (Choice::Says(side), verdict) => match verdict.hidden(*side) {
+                Some(Some(value)) => {
+                    patch.set(&from, Some(format!("\u{0}{}", value.block().trim_start_matches(' '))));
+                    continue;
+                }
+                Some(None) => None,
+                None => continue,
+            },
         };
-        let Some((key, value)) = entry(root, &from) else { continue };
         match (choice, to) {
             (Choice::Move, None) => continue,
             // Two fields may have gone to one place.
@@ -247,7 +273,7 @@ impl Patch {
 mod tests {
     use super::*;
     use crate::review::path_of;
-    use crate::verdict::MovedTo;
+    use crate::verdict::{Copied, Hidden, HiddenAs, MovedTo};
 
     /// The text once these places are dropped, or moved to others.
     fn rebased(text: &str, places: &[(&str, &str)]) -> String {
@@ -293,6 +319,45 @@ mod tests {
             assert_eq!(rebased(text, places), expected, "{places:?}");
         }
         assert_eq!(rebased("t: |\n  a\n\n  b\n", &[("t", "m.t")]), "m:\n  t: |\n    a\n\n    b\n");
+    }
+
+    #[test]
+    fn a_place_says_what_a_release_says() {
+        let value = |text: &str| {
+            let document = Document::parse(text).expect("YAML");
+            Value::of(document.roots().next().expect("a document"))
+        };
+        let says = |text: &str, updated: &str| {
+            let document = Document::parse(text).expect("YAML");
+            let layer = Layer::of(document.roots().next().expect("a document"));
+            let updated = Some(updated).filter(|text| !text.is_empty()).map(value);
+            let hidden = Hidden {
+                original: None,
+                updated,
+                ours: Value::empty(),
+                siblings: Vec::new(),
+                copied: Copied::No,
+                hidden_as: HiddenAs::Value,
+            };
+            let place = path_of(&["m".to_owned(), "x".to_owned()]);
+            let finding = Finding { layer: 0, place, span: 0..0, verdict: Verdict::Hides(hidden) };
+            let edits = rebase(&[layer], &[finding], |_| Choice::Says(Side::Updated)).expect("edits");
+            edits[0].apply(text, 0..text.len())
+        };
+        let text = |x: &str| format!("# a\nm:\n  a: 1\n  # of x\n  x:{x}\n  z: 2\n");
+        for (ours, updated, expected) in [
+            (" 1 # one", "2", " 2 # one"),
+            (" 1", "'yes'", " \"yes\""),
+            (" [1]", "[2, {a: 1, b: [3]}, [4]]", " [2, {a: 1, b: [3]}, [4]]"),
+            ("\n  - 1", "[2, {a: 1, b: [3]}, [4]]", "\n  - 2\n  - a: 1\n    b:\n    - 3\n  - - 4"),
+            (" 1", "[{a: {b: 1}, c: []}]", "\n  - a:\n      b: 1\n    c: []"),
+            (" null", "{a: {b: 1}}", "\n    a:\n      b: 1"),
+            (" 1", "{}", " {}"),
+        ] {
+            assert_eq!(says(&text(ours), updated), text(expected), "{updated}");
+        }
+        assert_eq!(says(&text(" 1"), ""), "# a\nm:\n  a: 1\n  z: 2\n");
+        assert_eq!(says("m: {x: 1}\nb: 1\n", ""), "b: 1\n");
     }
 
     #[test]

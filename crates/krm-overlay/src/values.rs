@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use krm_yaml::{Kind, NodeRef, Scalar, Style, quoted_json};
+use krm_yaml::{Kind, NodeRef, Scalar, Style, plain_or_quoted, quoted_json};
 
 /// A value of helm: what a text of values means, without its formatting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +73,28 @@ impl Value {
             Self::Map(_) => Kind::Map,
             Self::List(_) => Kind::List,
             Self::Scalar(_) => Kind::Scalar,
+        }
+    }
+
+    /// Its text behind the colon of a field at the left margin, in block style.
+    pub(crate) fn block(&self) -> String {
+        let indented = |text: &str| text.replace('\n', "\n  ");
+        match self {
+            Self::Map(fields) if !fields.is_empty() => {
+                let field = |(name, value): (&String, &Self)| {
+                    format!("\n  {}:{}", plain_or_quoted(name), indented(&value.block()))
+                };
+                fields.iter().map(field).collect()
+            }
+            Self::List(elements) if !elements.is_empty() => {
+                let element = |value: &Self| match value {
+                    Self::List(_) => indented(&value.block()),
+                    _ => value.block(),
+                };
+                elements.iter().map(|value| format!("\n- {}", element(value).trim_start())).collect()
+            }
+            Self::Scalar(Scalar::String(text)) => format!(" {}", plain_or_quoted(text)),
+            _ => format!(" {self}"),
         }
     }
 

@@ -365,6 +365,9 @@ pub struct Review {
     /// Remove values that the new version does not read
     #[arg(long, requires = "in_place")]
     pub drop_gone: bool,
+    /// What becomes of a value that hides a default which the new version changes
+    #[arg(long, value_enum, value_name = "CHOICE", default_value_t = InConflict::KeepDest, requires = "in_place")]
+    pub on_conflict: InConflict,
     /// Also print values that no version reads, and values that are the default of both versions
     #[arg(long)]
     pub all: bool,

@@ -3,9 +3,9 @@
 //! `krm-overlay` finds the values and gives the verdicts. Here the files are read, and each release of a chart is fetched once.
 
 mod charts;
-mod drop;
 mod raise;
 mod tree;
+mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,14 +23,15 @@ use krm_show::progress::Progress;
 use krm_show::review as page;
 use krm_show::review::{FilePlace, Found, Missed, Over};
 use krm_show::screen::{self, Reader};
+use krm_tree::sides::Side;
 use krm_words::Word;
 use krm_yaml::TextEdits;
 
-use crate::cli::Review;
+use crate::cli::{InConflict, Review};
 use charts::{Charts, Release};
-use drop::{Drops, Wanted};
 use raise::{Edits, Kept};
 use tree::Tree;
+use wishes::{Wanted, Wishes};
 
 /// Reviews values.
 ///
@@ -43,7 +44,7 @@ pub fn review(args: &Review) -> Result<End> {
     for (tree, within) in trees(&paths)? {
         let base = args.base.as_deref().map(|base| tree.base(base)).transpose()?;
         let mut all = overlays(&tree.texts);
-        let drops = Drops::of(&all);
+        let wishes = Wishes::of(&all);
         let chosen = chosen(&all, &within);
         all.retain(|overlay| chosen.contains(&place(overlay)));
         let mut run = Run {
@@ -52,7 +53,7 @@ pub fn review(args: &Review) -> Result<End> {
             tree: &tree,
             base: base.as_ref(),
             edits: Edits::default(),
-            drops,
+            wishes,
             next: BTreeSet::new(),
             judged: Vec::new(),
         };
@@ -65,9 +66,15 @@ pub fn review(args: &Review) -> Result<End> {
         if args.in_place {
             run.edit_values()?;
         }
+        let is_refused = args.on_conflict == InConflict::Fail && run.hides_any();
         next.extend(run.next);
-        if args.in_place {
-            written.extend(run.edits.write(&tree)?.into_iter().map(|path| tree.top.join(path)));
+        if args.in_place && !is_refused {
+            let changed = run.edits.write(&tree)?;
+            written.extend(changed.files.iter().map(|path| tree.top.join(path)));
+            let resolve = |path: &String| {
+                format!("run `kubectl krm-merge resolve {}`", argument(Path::new(&page::path(&tree.top.join(path)))))
+            };
+            next.extend(changed.marked.iter().map(resolve));
         }
     }
     drop(progress);
@@ -198,11 +205,18 @@ struct Run<'r> {
     base: Option<&'r Tree>,
     /// What `--in-place` writes.
     edits: Edits,
-    drops: Drops,
+    wishes: Wishes,
     /// What is left to the user then.
     next: BTreeSet<String>,
-    /// The overlays with their own findings.
-    judged: Vec<(&'r Overlay, Vec<Finding>)>,
+    judged: Vec<Judged<'r>>,
+}
+
+/// An overlay with its own findings.
+struct Judged<'r> {
+    overlay: &'r Overlay,
+    findings: Vec<Finding>,
+    /// The old and the new release below it, as a person names them.
+    releases: [String; 2],
 }
 
 /// Both releases of a chart; nothing if there is no other.
@@ -307,7 +321,7 @@ impl<'r> Run<'r> {
     fn raise(&mut self, overlay: &Overlay, below: &Below, old: &Release, new: &Release) {
         let by_hand = match raise::raised(overlay.kind, below, old, new) {
             Ok((file, edit)) => {
-                self.edits.add(&file, edit);
+                self.edits.add(&file, &edit);
                 let folder = raise::locked(overlay.kind, below).map(|folder| self.tree.top.join(folder));
                 folder.map(|folder| format!("run `helm dependency update {}`", argument(&folder)))
             }
@@ -326,21 +340,35 @@ impl<'r> Run<'r> {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted { same: self.args.drop_same, gone: self.args.drop_gone }
+        Wanted { same: self.args.drop_same, gone: self.args.drop_gone, hidden: self.args.on_conflict }
+    }
+
+    /// Whether a value hides what changes below it.
+    fn hides_any(&self) -> bool {
+        let mut all = self.judged.iter().flat_map(|judged| &judged.findings);
+        all.any(|finding| finding.verdict.hidden(Side::Updated).is_some())
     }
 
     /// Notes the edits of the values.
     fn edit_values(&mut self) -> Result<()> {
-        let wanted = self.wanted();
-        for (overlay, findings) in &self.judged {
-            let choose = |finding: &Finding| self.drops.choice(overlay, finding, wanted);
+        for Judged { overlay, findings, releases } in &self.judged {
             let layers = layers(overlay);
-            let chosen = krm_overlay::rebase(&layers, findings, choose)
-                .map_err(|e| anyhow!("{}: {e}", overlay.layers.get(e.layer).map_or("", |layer| layer.file())))?;
-            for (layer, chosen) in overlay.layers.iter().zip(&chosen) {
-                let of_file = layer.edits(chosen)?.map(TextEdits::into_vec).unwrap_or_default();
-                of_file.into_iter().for_each(|edit| self.edits.add(layer.file(), edit));
+            for side in Side::ALL {
+                let choose = |finding: &Finding| self.wishes.choice(overlay, finding, self.args.on_conflict, side);
+                let chosen = krm_overlay::rebase(&layers, findings, choose)
+                    .map_err(|e| anyhow!("{}: {e}", overlay.layers.get(e.layer).map_or("", |layer| layer.file())))?;
+                for (layer, chosen) in overlay.layers.iter().zip(&chosen) {
+                    let of_file = layer.edits(chosen)?.map(TextEdits::into_vec).unwrap_or_default();
+                    of_file.into_iter().for_each(|edit| self.edits.add_for(layer.file(), side, edit));
+                }
             }
+            let disputed = findings.iter().filter(|finding| finding.verdict.hidden(Side::Updated).is_some());
+            for (layer, span) in
+                disputed.filter_map(|finding| Some((overlay.layers.get(finding.layer)?, &finding.span)))
+            {
+                self.edits.dispute(layer.file(), layer.offset(span.start)..layer.offset(span.end));
+            }
+            overlay.layers.iter().for_each(|layer| self.edits.name(layer.file(), releases.clone()));
         }
         Ok(())
     }
@@ -349,13 +377,16 @@ impl<'r> Run<'r> {
     fn judge(&mut self, overlay: &'r Overlay, old: &Chart, new: &Chart, over: &mut Over) {
         let findings = krm_overlay::review(old, new, &layers(overlay)).into_iter();
         let own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
-        self.drops.add(overlay, &own, self.wanted());
+        self.wishes.add(overlay, &own, self.wanted());
         for finding in &own {
             let Some(layer) = overlay.layers.get(finding.layer) else { continue };
             let spot = Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) };
             over.found.push(Found { at: self.place(&spot), finding: finding.clone() });
         }
-        self.judged.push((overlay, own));
+        let of = |version: &Option<String>| {
+            [over.chart.as_deref(), version.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        };
+        self.judged.push(Judged { overlay, findings: own, releases: [of(&over.from), of(&over.to)] });
         let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
         over.unread.extend(unread);
     }

@@ -199,6 +199,56 @@ fn values_that_may_go_are_removed_on_request() {
 }
 
 #[test]
+fn what_hides_a_changed_default_is_a_conflict_on_request() {
+    let server = served();
+    let folder = with_flux(&server);
+    let before = folder.read("repo/apps/web.yaml");
+    let raised = before.replace("version: 1.0.0 #", "version: 2.0.0 #");
+    let mark = ["review", "repo", "--in-place", "--drop-gone", "--on-conflict", "mark"];
+    let ran = folder.run(&mark);
+    assert_eq!(ran.stderr, "next: run `kubectl krm-merge resolve repo/apps/web.yaml`\n", "{ran:?}");
+    ran.failed(1);
+    let conflict = "<<<<<<< dest (apps/web.yaml)\n    replicas: 2 # ours\n||||||| original (web 1.0.0)\n    replicas: 1 # ours\n=======\n    replicas: 3 # ours\n>>>>>>> updated (web 2.0.0)\n";
+    let want = raised.replace("    size: large\n", "");
+    assert_eq!(folder.read("repo/apps/web.yaml"), want.replace("    replicas: 2 # ours\n", conflict));
+    // A second run leaves the markers to `resolve`.
+    let ran = folder.run(&mark);
+    let told = "repo/apps/web.yaml:1: not read: file apps/web.yaml: the text must be YAML: 15:1: conflicts must be resolved before";
+    assert!(ran.stdout.starts_with(told), "{ran:?}");
+    folder.run(&["resolve", "--take", "theirs", "repo"]).passed();
+    assert_eq!(folder.read("repo/apps/web.yaml"), want.replace("replicas: 2", "replicas: 3"));
+    // Values in a text, where the markers stand at the margin, and a default that is removed.
+    let chart_of = |values: &str| chart("1.0.0", values, &["list", "gone", "port"]);
+    let (old, new) = (chart_of("list: [a]\ngone: 1\n"), chart_of("list: [a, {b: 1}]\n"));
+    server.index(&[("1.0.0", &old), ("2.0.0", &new)]);
+    let url = server.url();
+    let app = |version: &str, values: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: web}}\nspec:\n  source:\n    repoURL: {url}\n    chart: web\n    targetRevision: {version}\n    helm:\n      values: |\n{values}      releaseName: web\n"
+        )
+    };
+    let values = "        gone: 2 # why\n        list:\n        - mine\n        port: 1\n";
+    for (choice, want) in [
+        ("keep-dest", values.to_owned()),
+        ("take-updated", "        list:\n        - a\n        - b: 1\n        port: 1\n".to_owned()),
+        (
+            "mark",
+            format!(
+                "<<<<<<< dest (app.yaml)\n        gone: 2 # why\n||||||| original (web 1.0.0)\n        gone: 1 # why\n=======\n>>>>>>> updated (web 2.0.0)\n{}",
+                "        list:\n<<<<<<< dest (app.yaml)\n        - mine\n||||||| original (web 1.0.0)\n        - a\n=======\n        - a\n        - b: 1\n>>>>>>> updated (web 2.0.0)\n        port: 1\n"
+            ),
+        ),
+    ] {
+        let folder = Folder::with(&[("app.yaml", &app("1.0.0", values))]);
+        folder.run(&["review", "--in-place", "--on-conflict", choice]).failed(1);
+        assert_eq!(folder.read("app.yaml"), app("2.0.0", &want), "{choice}");
+    }
+    let folder = Folder::with(&[("app.yaml", &app("1.0.0", values))]);
+    folder.run(&["review", "--in-place", "--on-conflict", "fail"]).failed(1);
+    assert_eq!(folder.read("app.yaml"), app("1.0.0", values));
+}
+
+#[test]
 fn a_value_stays_that_somebody_else_needs() {
     let server = served();
     let url = server.url();
@@ -207,7 +257,7 @@ fn a_value_stays_that_somebody_else_needs() {
             "- name: web\n  repo: {url}\n  version: {version}\n  releaseName: {name}\n  valuesFile: values.yaml\n{more}"
         )
     };
-    let drop = ["review", "--in-place", "--drop-same", "--drop-gone"];
+    let drop = ["review", "--in-place", "--drop-same", "--drop-gone", "--on-conflict", "mark"];
     // Another release has the new version already, and a layer below has another theme.
     for (charts, values, want) in [
         (
@@ -216,6 +266,8 @@ fn a_value_stays_that_somebody_else_needs() {
             "size: large\ntheme: light\n",
         ),
         (chart("a", "1.0.0", "  valuesInline: {theme: light}\n"), "theme: dim\nport: 1\n", "theme: dim\nport: 1\n"),
+        // What one release hides, the other does not.
+        (chart("a", "1.0.0", "") + &chart("b", "2.0.0", ""), "replicas: 2\n", "replicas: 2\n"),
         (chart("a", "1.0.0", "") + &chart("b", "1.0.0", ""), "size: large\ntheme: light\nport: 1\n", "port: 1\n"),
     ] {
         let folder =

@@ -1,13 +1,16 @@
 //! `review --in-place`: raises the versions where they are written, and edits the values.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use anyhow::{Context, Result, anyhow};
+use krm_driver::{driver, mark};
 use krm_files::disk::{self, Replacement};
 use krm_files::signals::Signals;
-use krm_git::versions::{Range, version};
+use krm_git::versions::{self, version};
 use krm_overlay::{Below, OverlayKind};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Document, Edit, TextEdits};
 
 use super::charts::Release;
@@ -15,28 +18,65 @@ use super::tree::Tree;
 
 /// The edits of the files of a tree.
 #[derive(Default)]
-pub struct Edits(BTreeMap<String, Vec<Edit>>);
+pub struct Edits(BTreeMap<String, FileEdits>);
+
+/// The edits of a file, for each side that may win what is in conflict.
+#[derive(Default)]
+struct FileEdits {
+    edits: Sides<Vec<Edit>>,
+    /// The places that are in conflict.
+    places: Vec<Range<usize>>,
+    /// The releases that lie below, as a person names them: the old ones and the new ones.
+    releases: [BTreeSet<String>; 2],
+}
+
+/// The files that changed.
+#[derive(Debug, Default)]
+pub struct Changed {
+    /// Their paths.
+    pub files: Vec<String>,
+    /// Those that have conflicts between markers.
+    pub marked: Vec<String>,
+}
 
 impl Edits {
-    /// Adds an edit of a file.
-    pub fn add(&mut self, file: &str, edit: Edit) {
-        let edits = self.0.entry(file.to_owned()).or_default();
+    /// Adds an edit of a file, whichever side wins.
+    pub fn add(&mut self, file: &str, edit: &Edit) {
+        Side::ALL.into_iter().for_each(|side| self.add_for(file, side, edit.clone()));
+    }
+
+    /// Adds an edit of a file if a side wins.
+    pub fn add_for(&mut self, file: &str, side: Side, edit: Edit) {
+        let edits = &mut self.0.entry(file.to_owned()).or_default().edits[side];
         if !edits.contains(&edit) {
             edits.push(edit);
         }
     }
 
-    /// Writes all files or none. Returns the files that changed.
+    /// Notes a place of a file that is in conflict.
+    pub fn dispute(&mut self, file: &str, place: Range<usize>) {
+        self.0.entry(file.to_owned()).or_default().places.push(place);
+    }
+
+    /// Notes the releases below the values of a file.
+    pub fn name(&mut self, file: &str, releases: [String; 2]) {
+        if let Some(edits) = self.0.get_mut(file) {
+            edits.releases.iter_mut().zip(releases).for_each(|(all, release)| _ = all.insert(release));
+        }
+    }
+
+    /// Writes all files or none.
     ///
     /// # Errors
     /// Edits of a file are in each other's place, a new text is not YAML, or a file cannot be written.
-    pub fn write(self, tree: &Tree) -> Result<Vec<String>> {
-        let mut files = Vec::new();
+    pub fn write(self, tree: &Tree) -> Result<Changed> {
+        let (mut files, mut changed) = (Vec::new(), Changed::default());
         for (path, edits) in self.0 {
             let text = tree.texts.get(&path).with_context(|| path.clone())?;
-            let edits = TextEdits::of(edits).map_err(|e| anyhow!("{path}: {e}"))?;
-            let new = edits.apply(text, 0..text.len());
-            Document::parse(new.as_str()).map_err(|e| anyhow!("{path}: the new text must be YAML: {e}"))?;
+            let (new, is_marked) = edits.text(&path, text).with_context(|| path.clone())?;
+            if is_marked {
+                changed.marked.push(path.clone());
+            }
             if new != *text {
                 files.push((path, text, new));
             }
@@ -52,7 +92,32 @@ impl Edits {
             let signals = Signals::hold()?;
             disk::write(&tree.top, &replacements, || signals.check())?;
         }
-        Ok(files.into_iter().map(|(path, ..)| path).collect())
+        changed.files = files.into_iter().map(|(path, ..)| path).collect();
+        Ok(changed)
+    }
+}
+
+impl FileEdits {
+    /// The new text of a file, and whether it has markers.
+    fn text(self, path: &str, text: &str) -> Result<(String, bool)> {
+        let mut edits = Sides::default();
+        for (side, own) in self.edits.iter() {
+            edits[side] = TextEdits::of(own.clone())?;
+            let new = edits[side].apply(text, 0..text.len());
+            Document::parse(new).map_err(|e| anyhow!("the new text must be YAML: {e}"))?;
+        }
+        if edits.dest == edits.updated {
+            return Ok((edits.dest.apply(text, 0..text.len()), false));
+        }
+        let label = |side: Side, named: &str| format!("{} ({named})", side.name());
+        let all = |releases: &BTreeSet<String>| releases.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let labels = Sides {
+            original: label(Side::Original, &all(&self.releases[0])),
+            updated: label(Side::Updated, &all(&self.releases[1])),
+            dest: label(Side::Dest, path),
+        };
+        let edits = edits.map(TextEdits::into_vec);
+        Ok((mark::text(text, &edits, &self.places, &labels, driver::style())?, true))
     }
 }
 
@@ -84,7 +149,7 @@ pub fn raised(kind: OverlayKind, below: &Below, old: &Release, new: &Release) ->
         let tag = tag.trim_end_matches('@');
         let name = if tag.is_empty() { String::new() } else { format!("{}@", with_v(tag, &new.version)) };
         format!("{name}sha256:{digest}")
-    } else if let Some(range) = Range::read(written) {
+    } else if let Some(range) = versions::Range::read(written) {
         if version(&new.version).is_some_and(|version| range.has(&version)) {
             return Err(Kept::Floats);
         }

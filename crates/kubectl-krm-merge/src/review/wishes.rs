@@ -1,75 +1,101 @@
-//! What `review --in-place` does with values: it moves those whose place has another name, and removes those that somebody wants to be removed.
+//! What `review --in-place` does with values: it moves those whose place has another name, removes those that somebody wants to be removed, and
+//! decides those that hide a changed default.
 //!
-//! A value goes only if that changes nothing else: no layer below has another value there, all that lies below is known, and each overlay with
-//! these values agrees.
+//! A value goes only if that changes nothing else: no layer below has another value there, and all that lies below is known. Each overlay
+//! with these values must agree.
 
 use std::collections::BTreeMap;
 
-use krm_overlay::{Choice, Finding, LayerPlace, Overlay, Verdict};
+use krm_overlay::{Choice, Finding, LayerPlace, Overlay, Value, Verdict};
+use krm_tree::path::FieldPath;
+use krm_tree::sides::Side;
 use krm_yaml::NodeRef;
 
-/// What somebody wants to be removed.
+use crate::cli::InConflict;
+
+/// What somebody wants to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// What the new release says, too.
+    /// Whether what the new release says, too, is removed.
     pub same: bool,
-    /// What the new release does not read.
+    /// Whether what the new release does not read is removed.
     pub gone: bool,
+    /// What becomes of what hides a changed default.
+    pub hidden: InConflict,
 }
 
 /// The values of a layer, in its file, and a place in them.
 type PlaceAt = (LayerAt, String);
 type LayerAt = (String, usize);
 
-/// What the overlays of a tree can do without.
+/// What becomes of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wish {
+    Drop,
+    Move(FieldPath<'static>),
+    /// Somebody chooses among the layer and what the old and the new release say.
+    Choose([Option<Value>; 2]),
+}
+
+/// What the overlays of a tree want for their values.
 #[derive(Default)]
-pub struct Drops {
-    /// How many overlays choose that for a place.
-    asked: BTreeMap<PlaceAt, usize>,
+pub struct Wishes {
+    /// Those for each place.
+    of_places: BTreeMap<PlaceAt, Vec<Wish>>,
     /// How many overlays have a layer.
     users: BTreeMap<LayerAt, usize>,
 }
 
-impl Drops {
-    /// No values yet, for all overlays of a tree.
+impl Wishes {
+    /// No wishes yet, for all overlays of a tree.
     pub fn of(overlays: &[Overlay]) -> Self {
-        let mut drops = Self::default();
+        let mut wishes = Self::default();
         let layers = overlays.iter().flat_map(|overlay| &overlay.layers).filter_map(at);
-        layers.for_each(|layer| *drops.users.entry(layer).or_default() += 1);
-        drops
+        layers.for_each(|layer| *wishes.users.entry(layer).or_default() += 1);
+        wishes
     }
 
-    /// Notes what one overlay can do without.
+    /// Notes what one overlay wants.
     pub fn add(&mut self, overlay: &Overlay, findings: &[Finding], wanted: Wanted) {
-        for finding in findings.iter().filter(|finding| chosen(overlay, finding, wanted) != Choice::Keep) {
-            if let Some(place) = place_at(overlay, finding) {
-                *self.asked.entry(place).or_default() += 1;
+        for finding in findings {
+            if let (Some(wish), Some(place)) = (wish(overlay, finding, wanted), place_at(overlay, finding)) {
+                self.of_places.entry(place).or_default().push(wish);
             }
         }
     }
 
-    /// What becomes of a place, if all overlays with it agree.
-    pub fn choice(&self, overlay: &Overlay, finding: &Finding, wanted: Wanted) -> Choice {
-        let agree = place_at(overlay, finding).is_some_and(|place| self.asked.get(&place) == self.users.get(&place.0));
-        if agree { chosen(overlay, finding, wanted) } else { Choice::Keep }
+    /// What a place becomes in the text for one side, if all overlays with it agree.
+    pub fn choice(&self, overlay: &Overlay, finding: &Finding, hidden: InConflict, side: Side) -> Choice {
+        let wishes = place_at(overlay, finding).and_then(|place| Some((self.of_places.get(&place)?, place.0)));
+        let agreed = wishes.filter(|(wishes, layer)| self.users.get(layer) == Some(&wishes.len()));
+        match agreed.map(|(wishes, _)| &wishes[..]) {
+            Some([first, others @ ..]) if others.iter().all(|other| other == first) => match first {
+                Wish::Drop => Choice::Drop,
+                Wish::Move(_) => Choice::Move,
+                Wish::Choose(_) if hidden == InConflict::TakeUpdated => Choice::Says(Side::Updated),
+                Wish::Choose(_) => Choice::Says(side),
+            },
+            _ => Choice::Keep,
+        }
     }
 }
 
-/// What one overlay chooses.
-fn chosen(overlay: &Overlay, finding: &Finding, wanted: Wanted) -> Choice {
-    let choice = match &finding.verdict {
-        Verdict::NewlySame | Verdict::Same if wanted.same => Choice::Drop,
-        Verdict::Gone { moved_to: None } if wanted.gone => Choice::Drop,
-        Verdict::Gone { moved_to: Some(_) } => Choice::Move,
-        _ => return Choice::Keep,
+/// What one overlay wants.
+fn wish(overlay: &Overlay, finding: &Finding, wanted: Wanted) -> Option<Wish> {
+    overlay.layers.get(finding.layer).filter(|layer| layer.is_editable())?;
+    let hidden = [Side::Original, Side::Updated].map(|side| finding.verdict.hidden(side));
+    if let ([Some(original), Some(updated)], InConflict::Mark | InConflict::TakeUpdated) = (hidden, wanted.hidden) {
+        return Some(Wish::Choose([original.cloned(), updated.cloned()]));
+    }
+    let wish = match &finding.verdict {
+        Verdict::NewlySame | Verdict::Same if wanted.same => Wish::Drop,
+        Verdict::Gone { moved_to: None } if wanted.gone => Wish::Drop,
+        Verdict::Gone { moved_to: Some(to) } => Wish::Move(to.place.clone()),
+        _ => return None,
     };
-    let (Some(path), Some(below)) = (finding.place.names(), overlay.layers.get(..finding.layer)) else {
-        return Choice::Keep;
-    };
+    let (path, below) = (finding.place.names()?, overlay.layers.get(..finding.layer)?);
     let hides = |below: &LayerPlace| below.node().is_some_and(|node| has(node, &below.prefix, &path));
-    let is_alone = overlay.unread.is_empty() && !below.iter().any(hides);
-    let is_editable = overlay.layers.get(finding.layer).is_some_and(LayerPlace::is_editable);
-    if is_alone && is_editable { choice } else { Choice::Keep }
+    (overlay.unread.is_empty() && !below.iter().any(hides)).then_some(wish)
 }
 
 fn place_at(overlay: &Overlay, finding: &Finding) -> Option<PlaceAt> {
