@@ -45,8 +45,10 @@ mod tests {
 
     fn said(original: &str, updated: &str, dest: &str) -> Vec<String> {
         let line = |told: ToldResult| {
-            let Place { file, line, column } = told.place;
-            format!("{:?} {}:{}:{} {}", told.severity, file.unwrap(), line.unwrap(), column.unwrap(), told.message)
+            let Place { file: Some(file), line: Some(line), column: Some(column) } = told.place else {
+                return told.message;
+            };
+            format!("{:?} {file}:{line}:{column} {}", told.severity, told.message)
         };
         review(Sides { original, updated, dest }).into_iter().map(line).collect()
     }
