@@ -1,20 +1,58 @@
 //! The verdicts on values over charts: reads a line of JSON for each case from stdin, and writes one for each to stdout.
 //!
 //! A line in is `{"old": FOLDER, "new": FOLDER, "layers": [TEXT, …]}`. A line out is a list of `{"layer", "path", "verdict", "to"}`.
-//! With an argument, it also says of each chart how long it took to read, and why it is not known what its templates read.
+//! With `--times`, it also says of each chart how long it took to read, and why it is not known what its templates read. With `--helm`, the
+//! `helm` on PATH settles what the templates leave open. A line has `{"verdict": "Unsettled", "why"}` then, if it does not.
 //! `tests/oracle/overlay_verdicts.py` runs it over real releases.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a tool of the tests")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::BufRead as _;
-use std::path::Path;
+use std::io::{BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::rc::Rc;
 use std::time::Instant;
 
-use krm_overlay::{Chart, Layer, Verdict, review};
+use krm_overlay::{Chart, KnownBy, Layer, NotRendered, Release, Renderer, Verdict, review, settle};
 use krm_yaml::Document;
 use serde_json::{Value, json};
+
+/// A chart and its files.
+struct Read {
+    chart: Chart,
+    texts: Vec<String>,
+}
+
+/// The `helm` on PATH, over the folders of both releases.
+struct Helm<'c> {
+    folders: [&'c str; 2],
+    new: &'c Read,
+}
+
+impl Renderer for Helm<'_> {
+    fn render(&mut self, release: Release, values: &[String]) -> Result<String, NotRendered> {
+        let files: Vec<PathBuf> = (0..values.len())
+            .map(|n| std::env::temp_dir().join(format!("verdicts-{}-{n}.yaml", std::process::id())))
+            .collect();
+        let mut helm = Command::new("helm");
+        helm.args(["template", "rel", self.folders[release as usize], "--namespace", "ns", "--kube-version", "1.34.0"]);
+        for (file, text) in files.iter().zip(values) {
+            std::fs::write(file, text).unwrap();
+            helm.arg("--values").arg(file);
+        }
+        let done = helm.output().unwrap();
+        files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
+        match done.status.success() {
+            true => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+            false => Err(NotRendered::Refused(String::from_utf8_lossy(&done.stderr).into_owned())),
+        }
+    }
+
+    fn has_text(&self, text: &str) -> bool {
+        ["rel", "ns"].into_iter().chain(self.new.texts.iter().map(String::as_str)).any(|other| other.contains(text))
+    }
+}
 
 fn read(folder: &Path, at: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -27,12 +65,13 @@ fn read(folder: &Path, at: &str, files: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 fn main() {
-    let is_told = std::env::args().nth(1).is_some();
-    let mut charts: HashMap<String, Rc<Chart>> = HashMap::new();
+    let has = |flag: &str| std::env::args().any(|arg| arg == flag);
+    let (is_told, asks_helm) = (has("--times"), has("--helm"));
+    let mut charts: HashMap<String, Rc<Read>> = HashMap::new();
     for line in std::io::stdin().lock().lines() {
         let case: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let [old, new] = ["old", "new"].map(|side| {
-            let folder = case[side].as_str().unwrap();
+        let folders = ["old", "new"].map(|side| case[side].as_str().unwrap());
+        let [old, new] = folders.map(|folder| {
             let chart = charts.entry(folder.to_owned()).or_insert_with(|| {
                 let mut files = BTreeMap::new();
                 read(Path::new(folder), "", &mut files);
@@ -41,7 +80,8 @@ fn main() {
                 if is_told {
                     eprintln!("{:?} {folder} {:?}", started.elapsed(), chart.blind());
                 }
-                Rc::new(chart)
+                let texts = files.into_values().filter_map(|bytes| String::from_utf8(bytes).ok()).collect();
+                Rc::new(Read { chart, texts })
             });
             Rc::clone(chart)
         });
@@ -52,16 +92,24 @@ fn main() {
             continue;
         };
         let layers: Vec<Layer<'_>> = documents.iter().filter_map(|doc| doc.roots().next()).map(Layer::of).collect();
-        let findings = review(&old, &new, &layers);
+        let mut findings = review(&old.chart, &new.chart, &layers);
+        let unsettled = match asks_helm {
+            true => settle(&old.chart, &layers, &mut findings, &mut Helm { folders, new: &new }).err(),
+            false => None,
+        };
         let out = findings.iter().map(|finding| {
             let to = match &finding.verdict {
-                Verdict::Gone { moved_to: Some(to) } => to.place.names(),
+                Verdict::Gone { moved_to: Some(to), .. } => to.place.names(),
                 _ => None,
             };
             let verdict = format!("{:?}", finding.verdict);
             let verdict = verdict.split(|c: char| !c.is_alphanumeric()).next();
-            json!({"layer": finding.layer, "path": finding.place.names(), "verdict": verdict, "to": to})
+            let by_helm = matches!(finding.verdict, Verdict::Gone { known_by: KnownBy::Rendering, .. });
+            let path = finding.place.names();
+            json!({"layer": finding.layer, "path": path, "verdict": verdict, "to": to, "helm": by_helm})
         });
-        println!("{}", Value::Array(out.collect()));
+        let unsettled = unsettled.map(|why| json!({"path": [], "verdict": "Unsettled", "why": format!("{why:?}")}));
+        println!("{}", Value::Array(out.chain(unsettled).collect()));
+        std::io::stdout().flush().unwrap();
     }
 }

@@ -11,6 +11,9 @@ use crate::values::{Value, laid_over};
 /// How many charts may be in each other.
 const MOST_DEEP: usize = 8;
 
+/// The longest link, in bytes.
+const LONGEST_LINK: usize = 300;
+
 /// A release of a chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
@@ -22,6 +25,8 @@ pub struct Chart {
     pub defaults: Value,
     /// The charts that it needs.
     pub dependencies: Vec<Dependency>,
+    /// A link that its `Chart.yaml` has, to what changed or to its sources.
+    pub notes: Option<String>,
     /// The places that its templates read.
     pub(crate) reads: Reads,
 }
@@ -84,7 +89,8 @@ impl Chart {
         for path in &reads.at_the_root {
             defaults = defaults.at(path).cloned().map_or(defaults.clone(), |below| laid_over(&below, &defaults));
         }
-        Ok(Self { name: parts.name, version: parts.version, defaults, dependencies: parts.dependencies, reads })
+        let Parts { name, version, dependencies, notes, .. } = parts;
+        Ok(Self { name, version, defaults, dependencies, notes, reads })
     }
 }
 
@@ -92,7 +98,8 @@ impl Chart {
     /// A chart of which only the `values.yaml` is known. So each place counts as read.
     pub fn of_defaults(values: NodeRef<'_>) -> Self {
         let (defaults, reads) = (Value::of(values), Reads::not_known(Blind::NoTemplates));
-        Self { name: String::new(), version: String::new(), defaults, dependencies: Vec::new(), reads }
+        let (name, version) = (String::new(), String::new());
+        Self { name, version, defaults, dependencies: Vec::new(), notes: None, reads }
     }
 
     /// Why it is not known what its templates read; `None` if it is known.
@@ -136,6 +143,7 @@ struct Parts {
     version: String,
     defaults: Value,
     dependencies: Vec<Dependency>,
+    notes: Option<String>,
     sources: Sources,
 }
 
@@ -201,8 +209,31 @@ impl Parts {
             dependencies.push(Dependency { name, field, files });
         }
         let defaults = laid_over(&defaults, &folder.map("values.yaml")?);
-        Ok(Self { name: text(&chart, "name"), version: text(&chart, "version"), defaults, dependencies, sources })
+        let (name, version, notes) = (text(&chart, "name"), text(&chart, "version"), notes(&chart));
+        Ok(Self { name, version, defaults, dependencies, notes, sources })
     }
+}
+
+/// The first link of a `Chart.yaml`: of what its annotation for Artifact Hub says of changes, of its sources, or of its home.
+fn notes(chart: &Value) -> Option<String> {
+    let listed = chart.at(&["annotations", "artifacthub.io/changes"]).and_then(Value::text);
+    let listed = listed.and_then(|listed| Document::parse(listed).ok());
+    let changes = listed.iter().flat_map(|listed| listed.roots()).flat_map(NodeRef::elements);
+    let links = changes.filter_map(|change| change.get("links")).flat_map(NodeRef::elements);
+    let links: Vec<String> = links.filter_map(|link| Some(link.get("url")?.as_str()?.to_owned())).collect();
+    let sources = match chart.field("sources") {
+        Some(Value::List(sources)) => sources.iter().filter_map(Value::text).collect(),
+        _ => Vec::new(),
+    };
+    let home = chart.field("home").and_then(Value::text);
+    links.into_iter().chain(sources).chain(home).find(|link| is_link(link))
+}
+
+/// Whether a text is a link that may stand in any page as it is.
+fn is_link(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#@&=+,;%!*".contains(&byte);
+    let is_of_web = text.starts_with("https://") || text.starts_with("http://");
+    is_of_web && text.len() <= LONGEST_LINK && text.bytes().all(is_plain)
 }
 
 /// The charts in the folder `charts`, by their names.

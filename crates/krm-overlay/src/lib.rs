@@ -1,7 +1,7 @@
 //! What lies over a release, such as your values over a chart, and what a new release changes below it.
 //!
 //! A [`Chart`] is one release, read from its files. [`review`] asks of each place in your values what the new release does to it, and answers
-//! with a [`Finding`]: the place and a [`Verdict`]. [`rebase`] makes the edits of your text for what you choose. [`overlays`] finds such values in files, and says which chart lies below.
+//! with a [`Finding`]: the place and a [`Verdict`]. [`settle`] asks a [`Renderer`], such as helm, what the templates alone leave open. [`rebase`] makes the edits of your text for what you choose. [`overlays`] finds such values in files, and says which chart lies below.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -24,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It knows no disk, no network, no git and no `helm`: the caller gives texts. It never runs a template. Where a template decides at run time
+//! It knows no disk, no network, no git and no `helm`: the caller gives texts. It never runs a template itself. Where a template decides at run time
 //! what it reads, the place counts as read, so a place is called gone only if nothing reads it.
 //!
 //! The modules in reading order, from the whole down to the bytes:
@@ -46,7 +46,10 @@ mod layer_place;
 mod texts;
 mod unread;
 
+mod changed;
 mod rebase;
+mod settled;
+
 mod review;
 
 mod moved;
@@ -59,6 +62,7 @@ mod reads;
 
 mod values;
 
+pub use changed::{ChangedDefault, changed_defaults};
 pub use chart::{Chart, ChartError, Dependency, Files};
 pub use found::{overlays, pasted};
 pub use layer_place::LayerPlace;
@@ -66,6 +70,7 @@ pub use overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
 pub use reads::Blind;
 pub use rebase::{Choice, RebaseError, rebase};
 pub use review::{Layer, review};
+pub use settled::{NotRendered, Release, Renderer, Unsettled, settle};
 pub use unread::{Spot, Unread, Why};
 pub use values::Value;
-pub use verdict::{Copied, Finding, Hidden, HiddenAs, MovedTo, Unknown, Verdict};
+pub use verdict::{Copied, Finding, Hidden, HiddenAs, KnownBy, MovedTo, Unknown, Verdict};

@@ -99,7 +99,7 @@ fn edits(layer: &Layer<'_>, chosen: &[(&Finding, Choice)]) -> Result<TextEdits, 
         let to = match (choice, &finding.verdict) {
             (Choice::Keep, _) => continue,
             (Choice::Drop, _) => None,
-            (Choice::Move, Verdict::Gone { moved_to: Some(to) }) => names(layer, &to.place),
+            (Choice::Move, Verdict::Gone { moved_to: Some(to), .. }) => names(layer, &to.place),
             (Choice::Move, _) => continue,
             (Choice::Says(side), verdict) => match verdict.hidden(*side) {
                 Some(Some(value)) => {
@@ -273,7 +273,7 @@ impl Patch {
 mod tests {
     use super::*;
     use crate::review::path_of;
-    use crate::verdict::{Copied, Hidden, HiddenAs, MovedTo};
+    use crate::verdict::{Copied, Hidden, HiddenAs, KnownBy, MovedTo};
 
     /// The text once these places are dropped, or moved to others.
     fn rebased(text: &str, places: &[(&str, &str)]) -> String {
@@ -288,11 +288,16 @@ mod tests {
         let path = |place: &str| path_of(&place.split('.').map(str::to_owned).collect::<Vec<_>>());
         let finding = |(from, to): &(&str, &str)| {
             let moved_to = Some(MovedTo { place: path(to) }).filter(|_| !to.is_empty());
-            Finding { layer: 0, place: path(from), span: 0..0, verdict: Verdict::Gone { moved_to } }
+            Finding {
+                layer: 0,
+                place: path(from),
+                span: 0..0,
+                verdict: Verdict::Gone { moved_to, known_by: KnownBy::Templates },
+            }
         };
         let findings: Vec<Finding> = places.iter().map(finding).collect();
         let choose = |finding: &Finding| match finding.verdict {
-            Verdict::Gone { moved_to: Some(_) } => Choice::Move,
+            Verdict::Gone { moved_to: Some(_), .. } => Choice::Move,
             _ => Choice::Drop,
         };
         let edits = rebase(&[layer], &findings, choose).expect("edits");
@@ -337,6 +342,7 @@ mod tests {
                 ours: Value::empty(),
                 siblings: Vec::new(),
                 copied: Copied::No,
+                lost_with: None,
                 hidden_as: HiddenAs::Value,
             };
             let place = path_of(&["m".to_owned(), "x".to_owned()]);

@@ -9,7 +9,7 @@ use crate::chart::{Chart, Files};
 use crate::moved::moved;
 use crate::reads::{Blind, Says, named_in};
 use crate::values::{Value, laid_over};
-use crate::verdict::{Copied, Finding, Hidden, HiddenAs, MovedTo, Unknown, Verdict};
+use crate::verdict::{Copied, Finding, Hidden, HiddenAs, KnownBy, MovedTo, Unknown, Verdict};
 
 /// Values that lie over a chart. The node may be any part of a document: a whole file, `spec.values` of a HelmRelease, or the field of an
 /// alias in the values of another chart.
@@ -28,7 +28,7 @@ impl<'a> Layer<'a> {
     }
 
     /// Its values, as those of the chart.
-    fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         let inner = Value::of(self.values);
         self.at.iter().rev().fold(inner, |value, name| Value::Map([(name.clone(), value)].into()))
     }
@@ -66,7 +66,7 @@ fn follow(old: &Chart, new: &Chart, findings: &mut [Finding]) {
     }
     let moved = moved(old, new, &gone);
     for finding in findings {
-        if let Verdict::Gone { moved_to } = &mut finding.verdict {
+        if let Verdict::Gone { moved_to, .. } = &mut finding.verdict {
             let to = finding.place.names().and_then(|from| moved.get(&from));
             *moved_to = to.map(|to| MovedTo { place: path_of(to) });
         }
@@ -139,7 +139,8 @@ impl Place<'_> {
             [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, says, &chart.defaults));
         if !is_read {
             let was_there = self.old.reads.unknown.is_none() || original.is_some();
-            return if was_read && was_there { Verdict::Gone { moved_to: None } } else { Verdict::Nowhere };
+            let known_by = KnownBy::Templates;
+            return if was_read && was_there { Verdict::Gone { moved_to: None, known_by } } else { Verdict::Nowhere };
         }
         if let (Some(Blind::NoSubchart(chart)), Some(_), None) = (&self.new.reads.unknown, original, updated) {
             return Verdict::Unknown(Unknown::NoSubchart(chart.clone()));
@@ -176,6 +177,7 @@ impl Place<'_> {
                 ours: ours.clone(),
                 siblings: self.siblings(),
                 copied: if original == ours { Copied::Original } else { Copied::No },
+                lost_with: self.lost_with(),
                 hidden_as: hidden_as(&self.leaf.path, ours),
             })
         };
@@ -194,7 +196,7 @@ impl Place<'_> {
             _ if matches!(ours, Value::Map(_)) => Verdict::Holds,
             (original, updated) if original == updated => Verdict::Holds,
             // A null in the defaults says that the place is there, and no more.
-            (Some(original), None) if original.is_null() && !self.has_lost_all() => Verdict::Holds,
+            (Some(original), None) if original.is_null() && self.lost_with().is_none() => Verdict::Holds,
             (Some(original), _) => hides(original),
             (None, Some(updated)) if updated.is_null() => Verdict::Holds,
             (None, Some(updated)) => Verdict::Appears { updated: updated.clone() },
@@ -202,10 +204,12 @@ impl Place<'_> {
         }
     }
 
-    /// Whether the new release has no default for the map that the place is in, and the old one had.
-    fn has_lost_all(&self) -> bool {
-        let above = &self.leaf.path[..self.leaf.path.len() - 1];
-        self.below[0].at(above).is_some() && self.below[1].at(above).is_none()
+    /// The outermost map above this place that only the old release has defaults for.
+    fn lost_with(&self) -> Option<FieldPath<'static>> {
+        let path = &self.leaf.path;
+        let above = (1..path.len()).map(|end| &path[..end]);
+        let is_lost = |above: &&[String]| self.below[0].at(above).is_some() && self.below[1].at(above).is_none();
+        above.into_iter().find(is_lost).map(path_of)
     }
 
     /// The fields beside this one that only the new release has.
@@ -223,7 +227,8 @@ impl Place<'_> {
 /// The names of fields with the tag or the digest of an image end with these words.
 const OF_IMAGES: [&str; 3] = ["tag", "digest", "sha"];
 
-fn hidden_as(path: &[String], ours: &Value) -> HiddenAs {
+/// What kind of value stands at a path.
+pub(crate) fn hidden_as(path: &[String], ours: &Value) -> HiddenAs {
     let name = path.last().map(|name| name.to_lowercase()).unwrap_or_default();
     let is_image = name == "image" && ours.text().is_some();
     if is_image || OF_IMAGES.iter().any(|word| name.ends_with(word)) { HiddenAs::Image } else { HiddenAs::Value }
@@ -257,7 +262,8 @@ mod tests {
         let line = |finding: &Finding| {
             let verdict = match &finding.verdict {
                 Verdict::Holds => return None,
-                Verdict::Gone { moved_to: Some(to) } => format!("gone to {}", to.place),
+                Verdict::DoesNotRender { .. } => "does not render".to_owned(),
+                Verdict::Gone { moved_to: Some(to), .. } => format!("gone to {}", to.place),
                 Verdict::Gone { .. } => "gone".to_owned(),
                 Verdict::Hides(hidden) => {
                     let value = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
@@ -389,7 +395,7 @@ mod tests {
         let old = chart("m: {x: 1}\na: 1", "{{ .Values.m.x }}{{ .Values.a }}", ["", ""]);
         let new = chart("o: {m: {x: 1}}\na: 2", "{{ .Values.o.m.x }}{{ .Values.a }}", ["", ""]);
         let choose = |finding: &Finding| match finding.verdict {
-            Verdict::Gone { moved_to: Some(_) } => Choice::Move,
+            Verdict::Gone { moved_to: Some(_), .. } => Choice::Move,
             Verdict::NewlySame => Choice::Drop,
             _ => Choice::Keep,
         };

@@ -22,10 +22,17 @@ pub struct Finding {
 /// What a new release does to a place that lies over it. The worst comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The old release renders with the values, and the new one does not. This is a verdict on all values, so the place is the whole.
+    DoesNotRender {
+        /// The message of the program that renders it.
+        message: String,
+    },
     /// The old release read this place, and the new one does not.
     Gone {
         /// Where the new release reads it instead, if that is known.
         moved_to: Option<MovedTo>,
+        /// What says so.
+        known_by: KnownBy,
     },
     /// The releases have another kind of value here, which the layer does not fit: a map over a text, or a text over a map.
     OtherKind {
@@ -60,6 +67,15 @@ pub struct MovedTo {
     pub place: FieldPath<'static>,
 }
 
+/// What says that a release does not read a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownBy {
+    /// The templates: nothing in them reads the place, whatever the values are.
+    Templates,
+    /// A rendering: with these values, the release renders the same without the place. With other values, it may read the place.
+    Rendering,
+}
+
 /// A default that changed, and that a layer hides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
@@ -73,6 +89,8 @@ pub struct Hidden {
     pub siblings: Vec<String>,
     /// Whether the layer is a copy of the old default.
     pub copied: Copied,
+    /// The outermost map above this place that only the old release has defaults for.
+    pub lost_with: Option<FieldPath<'static>>,
     /// What kind of value it is.
     pub hidden_as: HiddenAs,
 }

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use krm_overlay::{Finding, Hidden, HiddenAs, OverlayKind, Unread, Value, Verdict};
+use krm_overlay::{ChangedDefault, Finding, Hidden, HiddenAs, KnownBy, OverlayKind, Unread, Value, Verdict};
+use krm_tree::path::FieldPath;
 use krm_words::{counted, overlay as words};
 use krm_yaml::Position;
 use serde_json::{Value as Json, json};
@@ -13,7 +14,7 @@ use serde_json::{Value as Json, json};
 use crate::args::Reviewed;
 use crate::github::{data, property};
 use crate::html;
-use crate::markdown::{LONGEST, code};
+use crate::markdown::{LONGEST, code, escaped};
 use crate::output::indented;
 use crate::place::from_here;
 use crate::sarif::{fingerprints, log, logical, physical};
@@ -43,6 +44,12 @@ pub struct Over {
     pub to: Option<String>,
     /// What the new release does.
     pub found: Vec<Found>,
+    /// The defaults that change where no value hides them.
+    pub changed: Vec<ChangedDefault>,
+    /// A link to what the chart says of its changes.
+    pub notes: Option<String>,
+    /// Whether it is known what lies below.
+    pub is_read: bool,
     /// What could not be read.
     pub unread: Vec<Missed>,
 }
@@ -107,6 +114,7 @@ impl Missed {
 /// How much a verdict matters; the worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    DoesNotRender,
     Gone,
     OtherKind,
     Hides,
@@ -122,6 +130,7 @@ enum Rank {
 impl Rank {
     fn of(verdict: &Verdict) -> Self {
         match verdict {
+            Verdict::DoesNotRender { .. } => Self::DoesNotRender,
             Verdict::Gone { .. } => Self::Gone,
             Verdict::OtherKind { .. } => Self::OtherKind,
             Verdict::Hides(Hidden { hidden_as: HiddenAs::Image, .. }) => Self::Image,
@@ -143,7 +152,7 @@ impl Rank {
     /// How loud a program is about it.
     fn level(self) -> Level {
         match self {
-            Self::Gone | Self::OtherKind => Level::Error,
+            Self::DoesNotRender | Self::Gone | Self::OtherKind => Level::Error,
             Self::Hides | Self::Image | Self::Appears => Level::Warning,
             _ => Level::Note,
         }
@@ -165,17 +174,51 @@ enum Level {
     Note,
 }
 
+/// Changed defaults by their places.
+type Defaults<'r> = BTreeMap<String, &'r ChangedDefault>;
+
 /// A line of the output.
 struct Line<'r> {
     over: &'r Over,
     found: &'r Found,
     rank: Rank,
+    /// The map that the values are in, if the line is about all of them.
+    lost: Option<Lost<'r>>,
+}
+
+/// A map that lost its defaults.
+struct Lost<'r> {
+    map: &'r FieldPath<'static>,
+    /// The places in it that somebody sets.
+    places: Vec<&'r FieldPath<'static>>,
+}
+
+impl Line<'_> {
+    /// What the new release does, as a sentence.
+    fn told(&self) -> String {
+        match &self.lost {
+            Some(lost) => words::lost_with(lost.map, &lost.places),
+            None => words::finding(&self.found.finding),
+        }
+    }
+
+    /// The place that it is about.
+    fn place(&self) -> String {
+        self.lost.as_ref().map_or(&self.found.finding.place, |lost| lost.map).keyed()
+    }
 }
 
 impl Review {
     /// Whether somebody must look at something: a value that is gone, hides a change, or is of another kind.
     pub fn is_bad(&self) -> bool {
         self.lines().any(|line| line.rank.is_bad())
+    }
+
+    /// Why the first overlay was not read, with its place, if none of them was.
+    pub fn unread(&self) -> Option<String> {
+        let is_read = self.overlays.iter().any(|over| over.is_read);
+        let (_, first) = missed(self).next().filter(|_| !is_read)?;
+        Some(format!("{}: {}", first.at.shown(), first.why))
     }
 
     /// Keeps only what has something to say: without places that nothing reads, and that say what the chart says.
@@ -199,7 +242,24 @@ impl Review {
         parts.extend(self.counts());
         let unread: usize = self.overlays.iter().map(|over| over.unread.len()).sum();
         parts.extend((unread > 0).then(|| format!("{unread} not read")));
+        let changed: usize = self.changed().values().map(BTreeMap::len).sum();
+        parts.extend((changed > 0).then(|| words::changed_defaults(changed)));
         parts.join("; ")
+    }
+
+    /// The defaults that each new version changes and that some overlay does not hide.
+    fn changed(&self) -> BTreeMap<String, Defaults<'_>> {
+        let mut out: BTreeMap<String, Defaults<'_>> = BTreeMap::new();
+        for over in self.overlays.iter().filter(|over| !over.changed.is_empty()) {
+            let of_chart = over.changed.iter().map(|changed| (changed.place.keyed(), changed));
+            out.entry(over.raise()).or_default().extend(of_chart);
+        }
+        out
+    }
+
+    /// The new versions that many values are gone from, each with the link of its chart.
+    fn notes(&self) -> BTreeMap<String, &str> {
+        self.overlays.iter().filter_map(|over| Some((over.raise(), over.notes()?))).collect()
     }
 
     /// What was found, as `2 gone, 1 hides`; `None` if nothing was.
@@ -215,13 +275,43 @@ impl Review {
     }
 }
 
+/// How many values of an overlay must be gone before the notes of the chart are named.
+const MANY: usize = 10;
+
 /// The lines of some overlays, the worst first.
 fn lines<'r>(overlays: impl IntoIterator<Item = &'r Over>) -> Vec<Line<'r>> {
-    let all = overlays.into_iter().flat_map(|over| over.found.iter().map(move |found| (over, found)));
-    let all = all.map(|(over, found)| Line { over, found, rank: Rank::of(&found.finding.verdict) });
-    let mut all: Vec<Line<'_>> = all.filter(|line| line.rank < Rank::Holds).collect();
+    let mut all: Vec<Line<'_>> = overlays.into_iter().flat_map(of_over).collect();
     all.sort_by(|a, b| (a.rank, &a.found.at).cmp(&(b.rank, &b.found.at)));
     all
+}
+
+/// The lines of an overlay. Values in one map that lost its defaults have one line.
+fn of_over(over: &Over) -> Vec<Line<'_>> {
+    let (mut out, mut maps): (Vec<Line<'_>>, BTreeMap<String, usize>) = (Vec::new(), BTreeMap::new());
+    for found in &over.found {
+        let rank = Rank::of(&found.finding.verdict);
+        let map = match &found.finding.verdict {
+            Verdict::Hides(hidden) => hidden.lost_with.as_ref(),
+            _ => None,
+        };
+        let place = &found.finding.place;
+        let number = map.map_or(out.len(), |map| *maps.entry(map.keyed()).or_insert(out.len()));
+        match out.get_mut(number) {
+            Some(Line { lost: Some(lost), .. }) if !lost.places.contains(&place) => lost.places.push(place),
+            Some(_) => {}
+            None if rank < Rank::Holds => {
+                out.push(Line { over, found, rank, lost: map.map(|map| Lost { map, places: vec![place] }) });
+            }
+            None => {}
+        }
+    }
+    for line in &mut out {
+        line.lost.take_if(|lost| lost.places.len() == 1);
+        if line.lost.is_some() {
+            line.rank = Rank::Hides;
+        }
+    }
+    out
 }
 
 impl Over {
@@ -234,6 +324,12 @@ impl Over {
             (Some(from), None) => format!("{chart} {from}"),
             (None, None) => chart.to_owned(),
         }
+    }
+
+    /// The link to what the chart says of its changes, if many values are gone.
+    fn notes(&self) -> Option<&str> {
+        let gone = self.found.iter().filter(|found| Rank::of(&found.finding.verdict) == Rank::Gone);
+        self.notes.as_deref().filter(|_| gone.count() > MANY)
     }
 
     fn called(&self) -> String {
@@ -253,24 +349,26 @@ pub fn of(review: &Review, output: Reviewed, reader: Reader) -> Page {
         Reviewed::Github => github(review, &mut page),
         Reviewed::Sarif => page.data(&sarif(review)),
         Reviewed::Markdown => page.data(&markdown(review)),
-        Reviewed::Html => page.data(&html::review::page(&title(review), &review.total(), &rows(review))),
+        Reviewed::Html => page.data(&html(review)),
     }
     page
 }
 
 fn text(review: &Review, page: &mut Page) {
     let (images, lines): (Vec<Line<'_>>, Vec<Line<'_>>) = review.lines().partition(|line| line.rank == Rank::Image);
-    for Line { over, found, rank } in &lines {
-        let word = words::verdict(&found.finding.verdict);
+    for line in &lines {
         page.pieces(&[
-            (Paint::Plain, &found.at.shown()),
+            (Paint::Plain, &line.found.at.shown()),
             (Paint::Plain, ": "),
-            (rank.paint(), word),
-            (Paint::Plain, &format!(": {} ({})", words::finding(&found.finding), over.raise())),
+            (line.rank.paint(), words::verdict(&line.found.finding.verdict)),
+            (Paint::Plain, &format!(": {} ({})", line.told(), line.over.raise())),
         ]);
     }
     if let Some(folded) = folded(&images) {
         page.line(&folded);
+    }
+    for (raise, link) in review.notes() {
+        page.line(&format!("{raise}: {}", words::notes(link)));
     }
     for (over, missed) in missed(review) {
         let about = over.called();
@@ -306,7 +404,13 @@ fn json(review: &Review) -> String {
             "message": words::finding(&found.finding),
         });
         match &found.finding.verdict {
-            Verdict::Gone { moved_to: Some(to) } => out["movedTo"] = to.place.keyed().into(),
+            Verdict::Gone { moved_to, known_by } => {
+                out["movedTo"] = moved_to.as_ref().map(|to| to.place.keyed()).into();
+                out["knownBy"] = match known_by {
+                    KnownBy::Templates => "templates".into(),
+                    KnownBy::Rendering => "helm".into(),
+                };
+            }
             Verdict::Hides(hidden) => {
                 out["original"] = value(hidden.original.as_ref());
                 out["updated"] = value(hidden.updated.as_ref());
@@ -323,6 +427,14 @@ fn json(review: &Review) -> String {
         }
         out
     };
+    let changed = |changed: &ChangedDefault| {
+        json!({
+            "place": changed.place.keyed(),
+            "original": value(changed.original.as_ref()),
+            "updated": value(changed.updated.as_ref()),
+            "isImage": changed.changed_as == HiddenAs::Image,
+        })
+    };
     let overlays = review.overlays.iter().map(|over| {
         json!({
             "kind": over.kind.name(),
@@ -333,8 +445,8 @@ fn json(review: &Review) -> String {
             "from": over.from,
             "to": over.to,
             "findings": over.found.iter().map(found).collect::<Vec<_>>(),
-            // TODO: the defaults that change where no value hides them. Nobody looks for them yet.
-            "changedDefaults": [],
+            "changedDefaults": over.changed.iter().map(changed).collect::<Vec<_>>(),
+            "notes": over.notes,
             "unread": over.unread.iter().map(|missed| json!({
                 "file": missed.at.path(), "line": missed.at.line, "message": missed.why,
             })).collect::<Vec<_>>(),
@@ -346,6 +458,7 @@ fn json(review: &Review) -> String {
 /// The name of a verdict for programs.
 fn id(verdict: &Verdict) -> &'static str {
     match Rank::of(verdict) {
+        Rank::DoesNotRender => "does-not-render",
         Rank::Gone => "gone",
         Rank::OtherKind => "other-kind",
         Rank::Hides | Rank::Image => "hides",
@@ -363,14 +476,14 @@ fn github(review: &Review, page: &mut Page) {
         let (file, title) = (property(&at.path()), property(title));
         page.line(&format!("::{name} file={file},line={},col={},title={title}::{}", at.line, at.column, data(told)));
     };
-    for Line { over, found, rank } in review.lines().filter(|line| line.rank <= Rank::Unknown) {
-        let name = match rank.level() {
+    for line in review.lines().filter(|line| line.rank <= Rank::Unknown) {
+        let name = match line.rank.level() {
             Level::Error => "error",
             Level::Warning => "warning",
             Level::Note => "notice",
         };
-        let title = format!("{} in {}", words::verdict(&found.finding.verdict), over.raise());
-        command(name, &found.at, &title, &words::finding(&found.finding));
+        let title = format!("{} in {}", words::verdict(&line.found.finding.verdict), line.over.raise());
+        command(name, &line.found.at, &title, &line.told());
     }
     for (over, missed) in missed(review) {
         command("notice", &missed.at, &format!("not read: {}", over.called()), &missed.why);
@@ -378,7 +491,12 @@ fn github(review: &Review, page: &mut Page) {
 }
 
 /// The rules of SARIF, each with its description and its default level.
-const RULES: [(&str, &str, &str); 7] = [
+const RULES: [(&str, &str, &str); 8] = [
+    (
+        "does-not-render",
+        "The new release of a chart does not render with values that the old one renders with.",
+        "error",
+    ),
     ("gone", "The new release of a chart does not read a value that the old one reads.", "error"),
     ("other-kind", "The new release of a chart has another kind of value here.", "error"),
     ("hides", "A value hides a default that the new release of a chart changes.", "warning"),
@@ -405,10 +523,10 @@ fn sarif(review: &Review) -> String {
             "partialFingerprints": fingerprints(rule, &name),
         })
     };
-    let of_line = |Line { over, found, rank }: Line<'_>| {
-        let told = format!("{} ({})", words::finding(&found.finding), over.raise());
-        let name = format!("{} {}", over.called(), found.finding.place.keyed());
-        result(id(&found.finding.verdict), rank.level(), &found.at, told, name)
+    let of_line = |line: Line<'_>| {
+        let told = format!("{} ({})", line.told(), line.over.raise());
+        let name = format!("{} {}", line.over.called(), line.place());
+        result(id(&line.found.finding.verdict), line.rank.level(), &line.found.at, told, name.trim_end().to_owned())
     };
     let found = review.lines().filter(|line| line.rank <= Rank::Unknown).map(of_line);
     let unread = missed(review)
@@ -419,6 +537,9 @@ fn sarif(review: &Review) -> String {
 fn title(review: &Review) -> String {
     format!("krm-merge: {}", review.counts().unwrap_or_else(|| "no value is affected".to_owned()))
 }
+
+/// How many changed defaults of a chart a comment shows.
+const MOST_DEFAULTS: usize = 100;
 
 /// The first line of a comment, by which its author finds it again.
 const MARK: &str = "<!-- krm-merge review -->\n";
@@ -450,7 +571,49 @@ fn markdown(review: &Review) -> String {
             unread.concat()
         ));
     }
+    for (raise, defaults) in review.changed() {
+        let part = defaults_part(&raise, &defaults);
+        if out.len() + part.len() < LONGEST {
+            out.push_str(&part);
+        }
+    }
     out
+}
+
+/// The defaults that a new version changes and nobody hides, folded.
+fn defaults_part(raise: &str, defaults: &Defaults<'_>) -> String {
+    let count = words::changed_defaults(defaults.len());
+    let mut out = format!("\n<details>\n<summary>{}: {count}</summary>\n\n", code(raise));
+    let rows = default_rows(defaults);
+    if !rows.is_empty() {
+        out.push_str("<table>\n<tr><th>place</th><th>old default</th><th>new default</th></tr>\n");
+        let cells = |row: &[String; 3]| row.each_ref().map(|cell| format!("<td>{}</td>", code(cell))).concat();
+        rows.iter().take(MOST_DEFAULTS).for_each(|row| out.push_str(&format!("<tr>{}</tr>\n", cells(row))));
+        out.push_str("</table>\n\n");
+    }
+    if rows.len() > MOST_DEFAULTS {
+        out.push_str(&format!("… and {} more\n\n", rows.len() - MOST_DEFAULTS));
+    }
+    if let Some(images) = folded_defaults(defaults) {
+        out.push_str(&format!("{}\n\n", code(&images)));
+    }
+    out.push_str("</details>\n");
+    out
+}
+
+/// A row for each default but those of images: the place, the old and the new default.
+fn default_rows(defaults: &Defaults<'_>) -> Vec<[String; 3]> {
+    let all = defaults.values().filter(|changed| changed.changed_as == HiddenAs::Value);
+    let shown = |value: &Option<Value>| words::default(value.as_ref());
+    all.map(|changed| [changed.place.shown(), shown(&changed.original), shown(&changed.updated)]).collect()
+}
+
+/// The tags of images among the defaults, in one line.
+fn folded_defaults(defaults: &Defaults<'_>) -> Option<String> {
+    let all = defaults.values().filter(|changed| changed.changed_as == HiddenAs::Image);
+    let places: Vec<String> = all.map(|changed| changed.place.shown()).collect();
+    let count = counted(places.len(), "image tag");
+    (!places.is_empty()).then(|| format!("{count} or digests: {}", places.join(", ")))
 }
 
 fn chart_part(raise: &str, overs: &[&Over]) -> String {
@@ -461,12 +624,12 @@ fn chart_part(raise: &str, overs: &[&Over]) -> String {
         true => out.push_str("\nNo value of yours is affected.\n"),
         false => {
             out.push_str("\n<table>\n<tr><th>place</th><th></th><th>what the new version does</th></tr>\n");
-            for Line { found, .. } in &lines {
+            for line in &lines {
                 out.push_str(&format!(
                     "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                    code(&found.at.shown()),
-                    words::verdict(&found.finding.verdict),
-                    code(&words::finding(&found.finding))
+                    code(&line.found.at.shown()),
+                    words::verdict(&line.found.finding.verdict),
+                    code(&line.told())
                 ));
             }
             out.push_str("</table>\n");
@@ -475,14 +638,33 @@ fn chart_part(raise: &str, overs: &[&Over]) -> String {
     if let Some(folded) = folded(&images) {
         out.push_str(&format!("\n{}\n", code(&folded)));
     }
+    if let Some(link) = overs.iter().find_map(|over| over.notes()) {
+        out.push_str(&format!("\n{}\n", escaped(&words::notes(link))));
+    }
     out
+}
+
+fn html(review: &Review) -> String {
+    let defaults = review.changed().into_iter().map(|(raise, defaults)| html::review::Folded {
+        summary: format!("{raise}: {}", words::changed_defaults(defaults.len())),
+        rows: default_rows(&defaults),
+        images: folded_defaults(&defaults),
+    });
+    let notes = review.notes().into_iter().map(|(raise, link)| format!("{raise}: {}", words::notes(link)));
+    html::review::page(&html::review::Content {
+        title: title(review),
+        total: review.total(),
+        rows: rows(review),
+        notes: notes.collect(),
+        defaults: defaults.collect(),
+    })
 }
 
 /// A row of a table: where, the verdict, what it does, and the chart.
 fn rows(review: &Review) -> Vec<[String; 4]> {
-    let row = |Line { over, found, .. }: Line<'_>| {
-        let verdict = words::verdict(&found.finding.verdict).to_owned();
-        [found.at.shown(), verdict, words::finding(&found.finding), over.raise()]
+    let row = |line: Line<'_>| {
+        let verdict = words::verdict(&line.found.finding.verdict).to_owned();
+        [line.found.at.shown(), verdict, line.told(), line.over.raise()]
     };
     let missed = missed(review)
         .map(|(over, missed)| [missed.at.shown(), "not read".to_owned(), missed.why.clone(), over.called()]);

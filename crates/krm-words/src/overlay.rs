@@ -1,15 +1,19 @@
 //! What a new release of a chart does to the values over it, in words.
 
-use krm_overlay::{Copied, Finding, Hidden, Unknown, Unread, Value, Verdict, Why};
-use krm_tree::path::cut;
+use krm_overlay::{Copied, Finding, Hidden, KnownBy, Unknown, Unread, Unsettled, Value, Verdict, Why};
+use krm_tree::path::{FieldPath, cut};
 use krm_yaml::shown;
 
 /// The longest value in a sentence, in bytes. All of it is in the file.
 const VALUE: usize = 120;
 
+/// How many places of a map are named.
+const PLACES: usize = 8;
+
 /// The word for a verdict, with which its line begins.
 pub fn verdict(verdict: &Verdict) -> &'static str {
     match verdict {
+        Verdict::DoesNotRender { .. } => "does not render",
         Verdict::Gone { .. } => "gone",
         Verdict::OtherKind { .. } => "other kind",
         Verdict::Hides(_) => "hides",
@@ -26,8 +30,15 @@ pub fn verdict(verdict: &Verdict) -> &'static str {
 pub fn finding(finding: &Finding) -> String {
     let place = finding.place.shown();
     let rest = match &finding.verdict {
-        Verdict::Gone { moved_to: None } => "the old chart reads this value, the new chart does not".to_owned(),
-        Verdict::Gone { moved_to: Some(to) } => {
+        Verdict::DoesNotRender { message } => {
+            return format!("with these values, helm renders the old chart, but not the new chart: {}", line(message));
+        }
+        Verdict::Gone { known_by: KnownBy::Rendering, .. } => {
+            "with your values, this value changes what the old chart renders, but not what the new chart renders"
+                .to_owned()
+        }
+        Verdict::Gone { moved_to: None, .. } => "the old chart reads this value, the new chart does not".to_owned(),
+        Verdict::Gone { moved_to: Some(to), .. } => {
             format!("the old chart reads this value, the new chart reads `{}` instead", to.place.shown())
         }
         Verdict::OtherKind { original, updated } => {
@@ -48,6 +59,62 @@ pub fn finding(finding: &Finding) -> String {
         Verdict::Holds => "the new chart changes nothing here".to_owned(),
     };
     format!("`{place}`: {rest}")
+}
+
+/// A map whose defaults the new release does not have, and the places in it that a team sets. A template still reads them.
+pub fn lost_with(map: &FieldPath<'_>, places: &[&FieldPath<'_>]) -> String {
+    let shown: Vec<String> = places.iter().take(PLACES).map(|place| format!("`{}`", place.shown())).collect();
+    let more = places.len().saturating_sub(PLACES);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("`{}`: the defaults of this map were removed, you set {}{more}", map.shown(), shown.join(", "))
+}
+
+/// What a team reads if many of its values are gone.
+pub fn notes(link: &str) -> String {
+    format!("many of your values are gone. The notes of the chart may tell where they went: {link}")
+}
+
+/// The default of a release, as a value on one line.
+pub fn default(default: Option<&Value>) -> String {
+    default.map_or_else(|| "none".to_owned(), value)
+}
+
+/// How many defaults a new release changes that no value hides.
+pub fn changed_defaults(count: usize) -> String {
+    match count {
+        1 => "1 changed default that you do not set".to_owned(),
+        _ => format!("{count} changed defaults that you do not set"),
+    }
+}
+
+/// What helm does not settle, as a sentence.
+pub fn unsettled(why: &Unsettled) -> String {
+    match why {
+        Unsettled::OldRefused(message) => {
+            format!("helm does not render the old chart with these values: {}", line(message))
+        }
+        Unsettled::Unknown(why) => why.clone(),
+        Unsettled::TooMany(left) => format!("helm is not asked about {left} of the values"),
+    }
+}
+
+/// Why helm is not asked about a chart.
+pub fn no_files(chart: &str) -> String {
+    format!("helm is not asked: the files of the chart `{}` are missing", shown::line(chart))
+}
+
+/// Why helm is not asked about values.
+pub const VALUES_UNREAD: &str = "helm is not asked: some of the values are not read";
+
+/// Why helm is asked no more.
+pub fn took_longer(seconds: u64) -> String {
+    format!("helm is asked no more: all renderings of one release must take at most {seconds} seconds")
+}
+
+/// A message of several lines on one line.
+fn line(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    shown::line(&lines.join(" ")).into_owned()
 }
 
 fn hides(Hidden { original, updated, ours, siblings, copied, .. }: &Hidden) -> String {

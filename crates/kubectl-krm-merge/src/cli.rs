@@ -356,6 +356,10 @@ pub struct Review {
     /// What is printed
     #[arg(long, short = 'o', value_enum, default_value_t = Reviewed::Text)]
     pub output: Reviewed,
+    /// Run `helm` to render both versions of each chart with your values: it tells whether the new version still renders, and of more values that
+    /// they are gone
+    #[arg(long)]
+    pub helm: bool,
     /// Raise each version where it is written, and move values whose place has another name
     #[arg(long, short = 'i')]
     pub in_place: bool,

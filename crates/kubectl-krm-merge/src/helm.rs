@@ -250,6 +250,10 @@ fn printed(helm: &mut Command, values: &[Values<'_>]) -> Result<String, HelmErro
         Unfinished::TooLarge => HelmError::TooLarge,
         Unfinished::TookTooLong => HelmError::TookTooLong,
     })?;
+    // Whoever ended it, it was not the chart.
+    if status.code().is_none() {
+        return Err(HelmError::Io(status.to_string()));
+    }
     if !status.success() {
         let message = message(&String::from_utf8_lossy(&said), values);
         return Err(HelmError::Refused(if message.is_empty() { status.to_string() } else { message }));

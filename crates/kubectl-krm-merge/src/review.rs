@@ -4,6 +4,7 @@
 
 mod charts;
 mod raise;
+mod rendered;
 mod tree;
 mod wishes;
 
@@ -17,7 +18,7 @@ use krm_files::command::argument;
 use krm_files::errors;
 use krm_files::walk::{shown, there};
 use krm_folders::end::End;
-use krm_overlay::{Below, Chart, ChartSource, Finding, Layer, Overlay, Spot, overlays};
+use krm_overlay::{Below, ChartSource, Finding, Layer, Overlay, Spot, Verdict, changed_defaults, overlays};
 use krm_show::args::{Color, Reviewed};
 use krm_show::progress::Progress;
 use krm_show::review as page;
@@ -28,7 +29,8 @@ use krm_words::Word;
 use krm_yaml::TextEdits;
 
 use crate::cli::{InConflict, Review};
-use charts::{Charts, Release};
+use crate::helm::Helm;
+use charts::{Charts, Loaded, Release};
 use raise::{Edits, Kept};
 use tree::Tree;
 use wishes::{Wanted, Wishes};
@@ -38,6 +40,7 @@ use wishes::{Wanted, Wishes};
 /// # Errors
 /// The files cannot be read, or have no values over a chart; or the flags do not fit together.
 pub fn review(args: &Review) -> Result<End> {
+    let helm = if args.helm { Some(Helm::on_path()?) } else { None };
     let progress = Progress::begin("reading");
     let paths = if args.paths.is_empty() { vec![PathBuf::from(".")] } else { args.paths.clone() };
     let (mut reviewed, mut written, mut next) = (page::Review::default(), Vec::new(), BTreeSet::new());
@@ -49,7 +52,7 @@ pub fn review(args: &Review) -> Result<End> {
         all.retain(|overlay| chosen.contains(&place(overlay)));
         let mut run = Run {
             args,
-            charts: Charts::new(&tree.top, args.reach.network()),
+            charts: Charts::new(&tree.top, args.reach.network(), helm),
             tree: &tree,
             base: base.as_ref(),
             edits: Edits::default(),
@@ -95,6 +98,9 @@ pub fn review(args: &Review) -> Result<End> {
     printed.print()?;
     if args.in_place {
         next.iter().for_each(|next| screen::tell(Word::Next, next));
+    }
+    if let Some(why) = reviewed.unread() {
+        bail!("none of the values could be reviewed: {why}")
     }
     Ok(if reviewed.is_bad() { End::Differs } else { End::Done })
 }
@@ -197,6 +203,13 @@ fn layers(overlay: &Overlay) -> Vec<Layer<'_>> {
     all.filter_map(|place| Some(Layer { values: place.node()?, at: place.prefix.clone() })).collect()
 }
 
+/// Where the version stands, or else the overlay.
+fn version_spot(overlay: &Overlay) -> Spot {
+    let version = overlay.below.as_ref().ok().and_then(|below| below.version.as_ref());
+    version
+        .map_or_else(|| overlay.at.clone(), |version| Spot { file: version.file.clone(), offset: version.range.start })
+}
+
 /// A run over a tree.
 struct Run<'r> {
     args: &'r Review,
@@ -223,7 +236,7 @@ struct Judged<'r> {
 struct Both {
     from: Option<String>,
     to: Option<String>,
-    charts: Option<[Rc<Chart>; 2]>,
+    charts: Option<[Rc<Loaded>; 2]>,
 }
 
 impl<'r> Run<'r> {
@@ -237,6 +250,9 @@ impl<'r> Run<'r> {
             from: None,
             to: None,
             found: Vec::new(),
+            changed: Vec::new(),
+            notes: None,
+            is_read: false,
             unread: Vec::new(),
         };
         let both = match (&overlay.below, bases) {
@@ -257,9 +273,9 @@ impl<'r> Run<'r> {
         };
         match both {
             Ok(both) => {
-                (over.from, over.to) = (both.from, both.to);
-                if let Some([old, new]) = &both.charts {
-                    self.judge(overlay, old, new, &mut over);
+                (over.from, over.to, over.is_read) = (both.from, both.to, true);
+                if let Some(charts) = &both.charts {
+                    self.judge(overlay, charts, &mut over);
                 }
             }
             Err(e) => {
@@ -374,21 +390,30 @@ impl<'r> Run<'r> {
     }
 
     /// Adds what the new release does to the values.
-    fn judge(&mut self, overlay: &'r Overlay, old: &Chart, new: &Chart, over: &mut Over) {
-        let findings = krm_overlay::review(old, new, &layers(overlay)).into_iter();
-        let own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
+    fn judge(&mut self, overlay: &'r Overlay, charts: &[Rc<Loaded>; 2], over: &mut Over) {
+        let [old, new] = charts.each_ref().map(|loaded| &loaded.chart);
+        let layers = layers(overlay);
+        let findings = krm_overlay::review(old, new, &layers).into_iter();
+        let mut own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
+        let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
+        over.unread.extend(unread);
+        let unasked = rendered::ask(overlay, charts, &mut own);
+        over.unread.extend(unasked.map(|why| Missed { at: over.at.clone(), why }));
+        over.changed = changed_defaults(old, new, &layers);
+        over.notes.clone_from(&new.notes);
         self.wishes.add(overlay, &own, self.wanted());
         for finding in &own {
-            let Some(layer) = overlay.layers.get(finding.layer) else { continue };
-            let spot = Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) };
+            let spot = match (&finding.verdict, overlay.layers.get(finding.layer)) {
+                (Verdict::DoesNotRender { .. }, _) => version_spot(overlay),
+                (_, Some(layer)) => Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) },
+                (_, None) => continue,
+            };
             over.found.push(Found { at: self.place(&spot), finding: finding.clone() });
         }
         let of = |version: &Option<String>| {
             [over.chart.as_deref(), version.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
         };
         self.judged.push(Judged { overlay, findings: own, releases: [of(&over.from), of(&over.to)] });
-        let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
-        over.unread.extend(unread);
     }
 
     fn place(&self, spot: &Spot) -> FilePlace {

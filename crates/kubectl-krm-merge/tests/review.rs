@@ -15,7 +15,7 @@ mod support;
 
 use repository::{commit, git};
 use server::Server;
-use support::Folder;
+use support::{Folder, Ran, has};
 
 /// The files of a chart whose one template reads some values.
 fn chart(version: &str, values: &str, reads: &[&str]) -> Vec<(String, String)> {
@@ -343,7 +343,194 @@ fn what_cannot_be_read_is_said_and_is_no_guess() {
     folder.write("repo/sources/charts.yaml", "kind: Nothing\n");
     let ran = folder.run(&["review", "repo"]);
     let want = "repo/apps/web.yaml:12: not read: HelmRelease apps/web: no file has the HelmRepository `charts`\ntotal: 1 overlay of 0 charts, 0 with another version; 1 not read\n";
-    assert_eq!(ran.passed(), want);
+    assert_eq!(ran.stdout, want);
+    let told = ran.failed(2);
+    let want =
+        "error: none of the values could be reviewed: repo/apps/web.yaml:12: no file has the HelmRepository `charts`";
+    assert!(told.contains(want), "{told}");
+    // One that is read is enough.
+    folder.write("other.yaml", folder.read("repo/apps/web.yaml"));
     let told = Folder::with(&[("a.yaml", "a: 1\n")]).run(&["review"]).failed(2);
     assert!(told.contains("there must be values over a chart"), "{told}");
+}
+
+/// A chart of these texts: its defaults and its template, and fields of its `Chart.yaml`.
+fn chart_of(version: &str, values: &str, template: &str, more: &str) -> Vec<(String, String)> {
+    let files = [
+        ("Chart.yaml", format!("apiVersion: v2\nname: web\nversion: {version}\n{more}")),
+        ("values.yaml", values.to_owned()),
+        ("templates/web.yaml", template.to_owned()),
+    ];
+    files.map(|(path, text)| (path.to_owned(), text)).to_vec()
+}
+
+/// Values over version 1.0.0 of a chart of a server.
+fn over(server: &Server, values: &str) -> Folder {
+    let chart =
+        format!("helmCharts:\n- name: web\n  repo: {}\n  version: 1.0.0\n  valuesFile: values.yaml\n", server.url());
+    Folder::with(&[("kustomization.yaml", &chart), ("values.yaml", values)])
+}
+
+/// What the review of two charts says of values.
+fn reviewed(charts: [&[(String, String)]; 2], values: &str, args: &[&str]) -> Ran {
+    let server = Server::new();
+    server.index(&[("1.0.0", charts[0]), ("2.0.0", charts[1])]);
+    over(&server, values).run(&[&["review"], args].concat())
+}
+
+const FORMATS: [&str; 6] = ["text", "json", "github", "sarif", "markdown", "html"];
+
+const MODES: &str = "kind: Web\nspec:\n  port: {{ .Values.port }}\n{{- if eq .Values.mode \"simple\" }}\n  level: {{ .Values.level }}\n{{- end }}\n";
+
+#[test]
+fn helm_says_what_the_templates_leave_open() {
+    if !has("helm") {
+        return;
+    }
+    let old = chart_of("1.0.0", "mode: simple\nlevel: 1\nport: 80\n", MODES, "");
+    let new = chart_of("2.0.0", "mode: full\nlevel: 1\nport: 80\n", MODES, "");
+    let charts = [&old[..], &new];
+    let without = reviewed(charts, "level: 5\nport: 8080\n", &[]).passed();
+    assert!(!without.contains("gone"), "{without}");
+    let ran = reviewed(charts, "level: 5\nport: 8080\n", &["--helm"]);
+    let want = "values.yaml:1: gone: `level`: with your values, this value changes what the old chart renders, but not what the new chart renders (web 1.0.0 to 2.0.0)\n";
+    assert!(ran.stdout.starts_with(want), "{ran:?}");
+    assert_eq!(ran.failed(1), "");
+    let json: serde_json::Value =
+        serde_json::from_str(&reviewed(charts, "level: 5\n", &["--helm", "-o", "json"]).stdout).expect("JSON");
+    assert_eq!(json[0]["findings"][0]["knownBy"], "helm");
+    // With other values the chart may read it again, so it stays.
+    let server = Server::new();
+    server.index(&[("1.0.0", &old), ("2.0.0", &new)]);
+    let folder = over(&server, "level: 5\nport: 8080\n");
+    folder.run(&["review", "--helm", "--in-place", "--drop-gone"]).failed(1);
+    assert_eq!(folder.read("values.yaml"), "level: 5\nport: 8080\n");
+    assert!(folder.read("kustomization.yaml").contains("version: 2.0.0"));
+    // A chart that renders something else each time says nothing.
+    let random = format!("{MODES}  password: {{{{ randAlphaNum 12 }}}}\n");
+    let new = chart_of("2.0.0", "mode: full\nlevel: 1\nport: 80\n", &random, "");
+    reviewed([&old, &new], "level: 5\n", &["--helm"]).passed();
+}
+
+#[test]
+fn a_chart_that_does_not_render_any_more_is_said_first() {
+    if !has("helm") {
+        return;
+    }
+    let old = chart_of("1.0.0", "replicas: 1\nmode: a\n", "a: {{ .Values.replicas }}{{ .Values.mode }}", "");
+    let fails = "a: {{ .Values.replicas }}{{ if .Values.mode }}{{ fail \"set <b>`modes`</b>\" }}{{ end }}";
+    let new = chart_of("2.0.0", "replicas: 3\nmode: ''\n", fails, "");
+    let values = "replicas: 2\nmode: b\n";
+    let said =
+        "with these values, helm renders the old chart, but not the new chart: execution error at (web/templates";
+    for format in FORMATS {
+        let ran = reviewed([&old, &new], values, &["--helm", "-o", format]);
+        let out = ran.stdout.clone();
+        let verdict = if ["json", "sarif"].contains(&format) { "does-not-render" } else { "does not render" };
+        let is_page = ["html", "markdown"].contains(&format);
+        assert!(out.contains(if is_page { "): set &lt;b&gt;" } else { "): set <b>" }), "{format}: {out}");
+        let at = out.find(said).unwrap_or_else(|| panic!("{format}: {out}"));
+        assert!(out.contains(verdict) && out.find("`replicas`").is_some_and(|hides| at < hides), "{format}: {out}");
+        ran.failed(1);
+    }
+    let ran = reviewed([&old, &new], values, &["--helm"]);
+    assert!(ran.stdout.starts_with("kustomization.yaml:4: does not render: with these values"), "{ran:?}");
+    let ran = reviewed([&new, &old], "mode: b\n", &["--helm"]);
+    let want = "not read: helmCharts web: helm does not render the old chart with these values: execution error at";
+    assert!(ran.stdout.contains(want), "{ran:?}");
+    // What is missing, nobody gets from the network.
+    let needs = "dependencies: [{name: db, version: 1.0.0, repository: https://charts.example.com}]\n";
+    let new = chart_of("2.0.0", "replicas: 3\n", "a: {{ .Values.replicas }}", needs);
+    let ran = reviewed([&old, &new], "replicas: 2\n", &["--helm"]);
+    assert!(ran.stdout.contains("helm is not asked: the files of the chart `db` are missing"), "{ran:?}");
+}
+
+#[test]
+fn helm_must_be_there() {
+    let server = served();
+    let folder = over(&server, VALUES);
+    for (helm, want) in [
+        (None, "error: the program `helm` must be on PATH: install helm 3 or 4\n"),
+        (Some("#!/bin/sh\necho v2.17.0\n"), "error: `helm` must be of version 3 or 4, not \"v2.17.0\"\n"),
+    ] {
+        let bin = Folder::new();
+        if let Some(script) = helm {
+            bin.write("helm", script);
+            #[cfg(unix)]
+            std::fs::set_permissions(bin.path("helm"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .expect("set");
+        }
+        let ran = Ran::of(folder.command(&["review", "--helm"]).env("PATH", &bin.0).output().expect("it runs"));
+        assert_eq!(ran.failed(2), want);
+    }
+}
+
+#[test]
+fn defaults_that_change_where_you_set_nothing_are_folded() {
+    let template = "a: {{ toYaml .Values.a }}{{ .Values.b }}{{ toYaml .Values.image }}{{ toYaml .Values.m }}";
+    let old = chart_of("1.0.0", "a: {x: 1, y: 1}\nb: 1\nimage: {tag: '1'}\n", template, "");
+    let new = chart_of("2.0.0", "a: {x: 2, y: 2}\nb: 1\nimage: {tag: '2'}\nm: {x: 1, y: '<b>'}\n", template, "");
+    let of = |format: &str, values: &str| reviewed([&old, &new], values, &["-o", format]).stdout;
+    let text = of("text", "a: {x: 3}\n");
+    assert!(text.ends_with("with another version; 1 hides; 3 changed defaults that you do not set\n"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&of("json", "a: {x: 3}\n")).expect("JSON");
+    let want = serde_json::json!([
+        {"place": "a.y", "original": 1, "updated": 2, "isImage": false},
+        {"place": "image.tag", "original": "1", "updated": "2", "isImage": true},
+        {"place": "m", "original": null, "updated": {"x": 1, "y": "<b>"}, "isImage": false},
+    ]);
+    assert_eq!(json[0]["changedDefaults"], want);
+    for format in ["markdown", "html"] {
+        let page = of(format, "a: {x: 3}\n");
+        let parts = [
+            "<details>\n<summary>",
+            "<td><code>a.y</code></td><td><code>1</code></td><td><code>2</code></td>",
+            "1 image tag or digests: image.tag",
+            "&lt;b&gt;",
+        ];
+        assert!(parts.iter().all(|part| page.contains(part)), "{format}: {page}");
+        assert!(!of(format, "a: {x: 3, y: 3}\nimage: {tag: 1}\nm: 1\n").contains("<details>"), "{format}");
+    }
+}
+
+#[test]
+fn a_map_that_lost_its_defaults_is_one_line() {
+    let template = "a: {{ toYaml .Values.m }}{{ .Values.b }}";
+    let old = chart_of("1.0.0", "m: {x: 1, y: {z: 1}}\nb: 1\n", template, "");
+    let new = chart_of("2.0.0", "b: 1\n", template, "");
+    let ran = reviewed([&old, &new], "m:\n  x: 2\n  y: {z: 2}\n", &[]);
+    let want = "values.yaml:2: hides: `m`: the defaults of this map were removed, you set `m.x`, `m.y.z` (web 1.0.0 to 2.0.0)\ntotal: 1 overlay of 1 chart, 1 with another version; 1 hides\n";
+    assert_eq!(ran.stdout, want);
+    let ran = reviewed([&old, &new], "m:\n  x: 2\n", &[]);
+    assert!(ran.stdout.contains("`m.x`: the default 1 was removed, you set 2"), "{ran:?}");
+    let json: serde_json::Value =
+        serde_json::from_str(&reviewed([&old, &new], "m:\n  x: 2\n  y: {z: 2}\n", &["-o", "json"]).stdout)
+            .expect("JSON");
+    assert_eq!(json[0]["findings"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_chart_that_moves_many_places_names_its_notes() {
+    let names: Vec<String> = (0..12).map(|n| format!("v{n}")).collect();
+    let template: String = names.iter().map(|name| format!("{name}: {{{{ .Values.{name} }}}}\n")).collect();
+    let values: String = names.iter().map(|name| format!("{name}: 1\n")).collect();
+    let old = chart_of("1.0.0", &values, &template, "");
+    for (more, link) in [
+        ("home: https://example.com/web\nsources: ['https://example.com/<b>']\n", Some("https://example.com/web")),
+        ("home: https://example.com/web\nsources: [https://example.com/code]\n", Some("https://example.com/code")),
+        (
+            "annotations:\n  artifacthub.io/changes: |\n    - {description: a, links: [{name: b, url: https://example.com/notes}]}\n",
+            Some("https://example.com/notes"),
+        ),
+        ("home: 'javascript:alert(1)'\n", None),
+    ] {
+        let new = chart_of("2.0.0", "a: 1\n", "a: {{ .Values.a }}\n", more);
+        for format in ["text", "markdown", "html"] {
+            let out = reviewed([&old, &new], &values.replace(": 1", ": 2"), &["-o", format]).stdout;
+            let told = out.contains("The notes of the chart may tell where they went: ");
+            assert_eq!((told, link.is_none_or(|link| out.contains(link))), (link.is_some(), true), "{format}: {out}");
+        }
+        let few = reviewed([&old, &new], "v1: 2\nv2: 2\n", &[]).stdout;
+        assert!(!few.contains("notes of the chart"), "{few}");
+    }
 }

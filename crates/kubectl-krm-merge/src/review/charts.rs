@@ -16,6 +16,7 @@ use krm_overlay::{Below, Chart, ChartSource};
 use krm_yaml::Document;
 
 use super::tree::Tree;
+use crate::helm::{ChartOnDisk, Helm};
 use crate::upgrade::chart::{address, meant};
 use crate::upgrade::{Came, DirectoryAt, MayRender, Stores, newest};
 
@@ -25,11 +26,29 @@ pub struct Charts {
     /// The folder in which `.git` is looked for.
     folder: PathBuf,
     /// The charts by where they come from, and by their commits or digests.
-    read: Known<(ChartSource, String), Rc<Chart>>,
+    read: Known<(ChartSource, String), Rc<Loaded>>,
     /// The newest releases by where they come from, and by the release that somebody has.
     newest: Known<(ChartSource, String), State>,
     /// The releases by where they come from, and by the wish for them.
     wished: Known<(ChartSource, Option<String>), State>,
+    /// What renders the charts, if somebody wants that.
+    helm: Option<&'static Helm>,
+}
+
+/// A chart that was read.
+pub struct Loaded {
+    /// What its files say.
+    pub chart: Chart,
+    /// Its files for helm, if helm is asked.
+    pub rendered: Option<ForHelm>,
+}
+
+/// The files of a chart for helm.
+pub struct ForHelm {
+    /// As they came.
+    pub on_disk: ChartOnDisk,
+    /// Their texts, those of packed charts included.
+    pub texts: Vec<String>,
 }
 
 /// What somebody asked for once, or why nobody gets it.
@@ -75,13 +94,14 @@ impl Release {
 
 impl Charts {
     /// The charts for the files around a folder.
-    pub fn new(folder: &Path, network: Network) -> Self {
+    pub fn new(folder: &Path, network: Network, helm: Option<&'static Helm>) -> Self {
         Self {
             stores: RefCell::new(Stores::new(network, MayRender::No)),
             folder: folder.to_owned(),
             read: Known::default(),
             newest: Known::default(),
             wished: Known::default(),
+            helm,
         }
     }
 
@@ -133,12 +153,12 @@ impl Charts {
     ///
     /// # Errors
     /// It cannot be fetched, or it is no chart.
-    pub fn of_release(&self, release: &Release) -> Result<Rc<Chart>> {
+    pub fn of_release(&self, release: &Release) -> Result<Rc<Loaded>> {
         let key = (release.source.clone(), release.state.commit.clone());
         let read = || {
             let (store, address) = self.open(&release.source)?;
             let files = release::files_of(&store, &address, &release.state)?;
-            chart(files.into_iter().map(|file| (file.path, file.bytes)).collect()).map(Rc::new)
+            self.load(files.into_iter().map(|file| (file.path, file.bytes)).collect())
         };
         self.read.get(key, read)
     }
@@ -147,12 +167,23 @@ impl Charts {
     ///
     /// # Errors
     /// It is not there, or it is no chart.
-    pub fn of_tree(&self, tree: &Tree, source: &ChartSource) -> Result<Rc<Chart>> {
+    pub fn of_tree(&self, tree: &Tree, source: &ChartSource) -> Result<Rc<Loaded>> {
         match source {
-            ChartSource::Folder(folder) => chart(tree.folder(folder)?).map(Rc::new),
-            ChartSource::Packed(path) => chart(tree.packed(path)?).map(Rc::new),
+            ChartSource::Folder(folder) => self.load(tree.folder(folder)?),
+            ChartSource::Packed(path) => self.load(tree.packed(path)?),
             _ => bail!("the chart must be among the files"),
         }
+    }
+
+    fn load(&self, files: BTreeMap<String, Vec<u8>>) -> Result<Rc<Loaded>> {
+        let on_disk = self.helm.map(|helm| helm.chart(&files)).transpose()?;
+        let files = unpacked(files)?;
+        let chart = Chart::read(&files)?;
+        let rendered = on_disk.map(|on_disk| {
+            let texts = files.into_values().filter_map(|bytes| String::from_utf8(bytes).ok()).collect();
+            ForHelm { on_disk, texts }
+        });
+        Ok(Rc::new(Loaded { chart, rendered }))
     }
 
     fn open(&self, source: &ChartSource) -> Result<(Rc<Store>, ReleaseAddress)> {
@@ -165,8 +196,8 @@ impl Charts {
 /// How many packed charts a chart may have, those in packed charts included.
 const MOST_PACKED: usize = 200;
 
-/// Reads a chart. Charts that are packed in it are unpacked.
-fn chart(mut files: BTreeMap<String, Vec<u8>>) -> Result<Chart> {
+/// The files of a chart. Charts that are packed in it are unpacked.
+fn unpacked(mut files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Vec<u8>>> {
     for _ in 0..=MOST_PACKED {
         let Some(path) = files.keys().find(|path| is_packed_subchart(path)).cloned() else { break };
         let bytes = files.remove(&path).unwrap_or_default();
@@ -179,7 +210,7 @@ fn chart(mut files: BTreeMap<String, Vec<u8>>) -> Result<Chart> {
         let below = |file: krm_git::source::ReleaseFile| (format!("{folder}/{name}/{}", file.path), file.bytes);
         files.extend(unpacked.into_iter().map(below));
     }
-    Ok(Chart::read(&files)?)
+    Ok(files)
 }
 
 fn is_packed_subchart(path: &str) -> bool {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_overlay::{Choice, Finding, LayerPlace, Overlay, Value, Verdict};
+use krm_overlay::{Choice, Finding, KnownBy, LayerPlace, Overlay, Value, Verdict};
 use krm_tree::path::FieldPath;
 use krm_tree::sides::Side;
 use krm_yaml::NodeRef;
@@ -89,8 +89,10 @@ fn wish(overlay: &Overlay, finding: &Finding, wanted: Wanted) -> Option<Wish> {
     }
     let wish = match &finding.verdict {
         Verdict::NewlySame | Verdict::Same if wanted.same => Wish::Drop,
-        Verdict::Gone { moved_to: None } if wanted.gone => Wish::Drop,
-        Verdict::Gone { moved_to: Some(to) } => Wish::Move(to.place.clone()),
+        // With other values, the chart may read it again.
+        Verdict::Gone { known_by: KnownBy::Rendering, .. } => return None,
+        Verdict::Gone { moved_to: None, .. } if wanted.gone => Wish::Drop,
+        Verdict::Gone { moved_to: Some(to), .. } => Wish::Move(to.place.clone()),
         _ => return None,
     };
     let (path, below) = (finding.place.names()?, overlay.layers.get(..finding.layer)?);
