@@ -243,8 +243,8 @@ fn of_place(conflict: &Conflict<'_>, about: About<'_, '_>, ruling: Ruling<'_>, b
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let is_of_value = !matches!(conflict.taking, Taking::Comments(_));
-    let field = (is_of_value && !conflict.path.is_empty()).then_some(field);
-    let settled = match (&conflict.taking, conflict.comments) {
+    let field = (is_of_value && !conflict.path.is_empty()).then(|| Box::new(field));
+    let settled = match (&conflict.taking, &conflict.comments) {
         (Taking::Comments(_), None) => ruling.treatment.settled_as(Settled::Dest),
         (taking, _) => ruling.treatment.settled(taking),
     };
