@@ -91,7 +91,7 @@ fn in_file(list: &ResourceList<'_>, mut result: Event) -> Event {
     if let Some(place) = result.at_mut() {
         *place = TextPlace { text: path.clone(), position, form: TextForm::File, inside };
     }
-    result.file.get_or_insert(File { path, index: None });
+    result.file.get_or_insert_with(|| File { path, index: None }.into());
     result
 }
 

@@ -125,7 +125,7 @@ impl Event {
         };
         let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node(), &warning.path)).start());
         let what = noticed(warning, resource, side, privacy);
-        Self { field: Some(field), here, is_secret: privacy.hides(), ..Self::of(what) }.about(resource)
+        Self { field: Some(field.into()), here, is_secret: privacy.hides(), ..Self::of(what) }.about(resource)
     }
 
     /// A field changes that the API server does not let change. For a Secret the message shows no values.
@@ -142,7 +142,7 @@ impl Event {
         };
         let here = refused.was.unwrap_or_else(|| nearest(dest.node(), &refused.path)).start();
         let what = What::Refused { place: refused.path.shown(), values, by: refused.by };
-        Self { field: Some(field), here: Some(here), is_secret: privacy.hides(), ..Self::of(what) }.about(dest)
+        Self { field: Some(field.into()), here: Some(here), is_secret: privacy.hides(), ..Self::of(what) }.about(dest)
     }
 
     /// A rule decided nothing. The event names only fields that the rule has, because only these can be wrong.
