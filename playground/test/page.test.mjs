@@ -75,7 +75,8 @@ test("each example merges, and its conflicts are decided by keyboard alone", asy
   for (const name of names.filter((one) => one !== "")) {
     await page.goto(`${host.http}#example=${name}`);
     await page.reload();
-    await merged(page);
+    // A review has no conflicts.
+    await merged(page, /conflict|to look at/);
     assert.equal(await page.locator("#notes .error").count(), 0, name);
     const file = await page.locator("#result-about").textContent();
     // A review changes nothing.
