@@ -196,7 +196,7 @@ pub(crate) fn each_way<'a>(inside: &Inside<'a>) -> [Inside<'a>; 2] {
     let (own, others): (Vec<&Child<'a>>, Vec<&Child<'a>>) =
         inside.children.iter().partition(|child| ids.contains(&child.id));
     let others: Vec<Child<'a>> = others.into_iter().cloned().collect();
-    let notes: HashMap<&ChildId<'a>, Notes<'a>> = own.iter().map(|child| (&child.id, *child.change.notes)).collect();
+    let notes: HashMap<&ChildId<'a>, Notes<'a>> = own.iter().map(|child| (&child.id, child.change.notes)).collect();
     let written: HashMap<ChildId<'a>, (Option<NodeRef<'a>>, NodeRef<'a>)> = match inside.by {
         By::Field => inside
             .like
@@ -209,7 +209,7 @@ pub(crate) fn each_way<'a>(inside: &Inside<'a>) -> [Inside<'a>; 2] {
         let notes = notes.get(id).copied().unwrap_or_default();
         let node = written.get(id).copied();
         let wants = node.map_or(Wants::Nothing, |(_, value)| Wants::Value(value));
-        Child { id: id.clone(), node, change: Change { expects: Expects::Anything, wants, notes: notes.into() } }
+        Child { id: id.clone(), node, change: Change { expects: Expects::Anything, wants, notes } }
     });
     let mut all: Vec<Child<'a>> = others.iter().cloned().chain(taken).collect();
     all.sort_by_key(|child| child.node.map_or(usize::MAX, |(_, value)| value.start()));

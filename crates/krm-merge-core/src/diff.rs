@@ -15,7 +15,6 @@ use krm_schema::schema::Cursor;
 use krm_tree::child::{By, ChildId};
 use krm_tree::path::{FieldPath, Trail};
 use krm_tree::sides;
-use krm_tree::slots::BoxedSlots;
 use krm_tree::tree::View;
 use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, same};
 
@@ -145,7 +144,7 @@ impl<'a> NodeOfSides<'a> {
     }
 
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
-        Some(Change { expects: Expects::Exactly(self.original), wants, notes: BoxedSlots::default() })
+        Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
 
     /// A change inside a map or list, and of its order; `None` if nothing changed.
@@ -318,7 +317,7 @@ impl<'a> Differ<'a> {
             let child = change.map(|change| Child {
                 id: ChildId::Field(name),
                 node: Some((Some(key), value)),
-                change: Change { notes: notes.into(), ..change },
+                change: Change { notes, ..change },
             });
             children.get_or_insert_with(before).extend(child);
         }

@@ -37,6 +37,10 @@ impl Renderer for Helm<'_> {
             .collect();
         let mut helm = Command::new("helm");
         helm.args(["template", "rel", self.folders[release as usize], "--namespace", "ns", "--kube-version", "1.34.0"]);
+        // A schema that asks a server is left out, as the plugin does.
+        if self.new.texts.iter().any(|text| text.contains("\"$ref\": \"http")) {
+            helm.arg("--skip-schema-validation");
+        }
         for (file, text) in files.iter().zip(values) {
             std::fs::write(file, text).unwrap();
             helm.arg("--values").arg(file);
@@ -104,7 +108,11 @@ fn main() {
             };
             let verdict = format!("{:?}", finding.verdict);
             let verdict = verdict.split(|c: char| !c.is_alphanumeric()).next();
-            let by_helm = matches!(finding.verdict, Verdict::Gone { known_by: KnownBy::Rendering, .. });
+            let known_by = match &finding.verdict {
+                Verdict::Gone { known_by, .. } | Verdict::NewlySame { known_by } => Some(known_by),
+                _ => None,
+            };
+            let by_helm = known_by == Some(&KnownBy::Rendering);
             let path = finding.place.names();
             json!({"layer": finding.layer, "path": path, "verdict": verdict, "to": to, "helm": by_helm})
         });

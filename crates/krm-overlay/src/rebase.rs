@@ -292,7 +292,7 @@ mod tests {
                 layer: 0,
                 place: path(from),
                 span: 0..0,
-                verdict: Verdict::Gone { moved_to, known_by: KnownBy::Templates },
+                verdict: Verdict::Gone { moved_to, known_by: KnownBy::Chart },
             }
         };
         let findings: Vec<Finding> = places.iter().map(finding).collect();

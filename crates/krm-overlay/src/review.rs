@@ -139,7 +139,7 @@ impl Place<'_> {
             [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, says, &chart.defaults));
         if !is_read {
             let was_there = self.old.reads.unknown.is_none() || original.is_some();
-            let known_by = KnownBy::Templates;
+            let known_by = KnownBy::Chart;
             return if was_read && was_there { Verdict::Gone { moved_to: None, known_by } } else { Verdict::Nowhere };
         }
         if let (Some(Blind::NoSubchart(chart)), Some(_), None) = (&self.new.reads.unknown, original, updated) {
@@ -186,7 +186,7 @@ impl Place<'_> {
                 if original == Some(ours) {
                     Verdict::Same
                 } else {
-                    Verdict::NewlySame
+                    Verdict::NewlySame { known_by: KnownBy::Chart }
                 }
             }
             (original, Some(updated)) if !fits(Some(updated)) && fits(original) => {
@@ -272,7 +272,7 @@ mod tests {
                 }
                 Verdict::OtherKind { .. } => "other kind".to_owned(),
                 Verdict::Appears { updated } => format!("appears {updated}"),
-                Verdict::NewlySame => "newly same".to_owned(),
+                Verdict::NewlySame { .. } => "newly same".to_owned(),
                 Verdict::Same => "same".to_owned(),
                 Verdict::Nowhere => "nowhere".to_owned(),
                 Verdict::Unknown(_) => "unknown".to_owned(),
@@ -396,7 +396,7 @@ mod tests {
         let new = chart("o: {m: {x: 1}}\na: 2", "{{ .Values.o.m.x }}{{ .Values.a }}", ["", ""]);
         let choose = |finding: &Finding| match finding.verdict {
             Verdict::Gone { moved_to: Some(_), .. } => Choice::Move,
-            Verdict::NewlySame => Choice::Drop,
+            Verdict::NewlySame { .. } => Choice::Drop,
             _ => Choice::Keep,
         };
         let run = |old: &Chart, text: &str| {

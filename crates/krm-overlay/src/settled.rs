@@ -3,7 +3,7 @@
 //! Where a template decides at run time what it reads, [`review`](crate::review()) counts the place as read. With a [`Renderer`] the question has
 //! an answer: a place is gone if the old release renders something else without it, and the new release renders the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_tree::path::FieldPath;
 use krm_yaml::Scalar;
@@ -91,13 +91,16 @@ pub fn settle(
     let all: BTreeSet<Vec<String>> = all.filter_map(|finding| finding.place.names()).collect();
     let left = all.len().saturating_sub(MOST);
     let open = run.unseen(all.into_iter().take(MOST).collect(), &is);
-    let gone = run
-        .gone(&was, &is, &open)
-        .map_err(|(NotRendered::Refused(why) | NotRendered::Unknown(why))| Unsettled::Unknown(why))?;
+    let unneeded = run.unneeded(&was, &is, &open);
+    let unneeded =
+        unneeded.map_err(|(NotRendered::Refused(why) | NotRendered::Unknown(why))| Unsettled::Unknown(why))?;
     for finding in findings.iter_mut().filter(|finding| is_open(old, finding)) {
-        if finding.place.names().is_some_and(|path| gone.contains(&path)) {
-            finding.verdict = Verdict::Gone { moved_to: None, known_by: KnownBy::Rendering };
-        }
+        let known_by = KnownBy::Rendering;
+        finding.verdict = match finding.place.names().and_then(|path| unneeded.get(&path)) {
+            Some(Unneeded::Unread) => Verdict::Gone { moved_to: None, known_by },
+            Some(Unneeded::Same) => Verdict::NewlySame { known_by },
+            None => continue,
+        };
     }
     if left == 0 { Ok(()) } else { Err(Unsettled::TooMany(left)) }
 }
@@ -108,9 +111,18 @@ fn is_open(old: &Chart, finding: &Finding) -> bool {
         Verdict::Hides(_) | Verdict::OtherKind { .. } | Verdict::Appears { .. } | Verdict::Holds => true,
         Verdict::Nowhere => old.blind().is_some(),
         // Without a value that the new release has as well, it renders the same in any case.
-        Verdict::NewlySame | Verdict::Same => false,
+        Verdict::NewlySame { .. } | Verdict::Same => false,
         Verdict::Gone { .. } | Verdict::Unknown(_) | Verdict::DoesNotRender { .. } => false,
     }
+}
+
+/// Why the new release does not need a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unneeded {
+    /// It renders the same, whatever stands there.
+    Unread,
+    /// It renders the same with this value and without it.
+    Same,
 }
 
 struct Run<'r> {
@@ -152,52 +164,82 @@ impl Run<'_> {
             }
             let is_shown = |text: &&str| {
                 let is_known = text.len() >= LEAST_KNOWN && rendered.contains(*text);
-                is_known && count(&own, text) == count(&all, text) && !self.renderer.has_text(text)
+                is_known && count(&own, text) == count(&all, text) && !self.is_of_chart(text)
             };
             !own.iter().any(is_shown)
         });
         places
     }
 
-    /// The places that only the old release uses. Places are asked about together, as most of the unused ones are in one map.
-    fn gone(&mut self, was: &str, is: &str, open: &[Vec<String>]) -> Result<Vec<Vec<String>>, NotRendered> {
+    /// Whether the new release may make a text of its own ones: it has it, or one part of it here and the other part there, as in `v1.2.3`.
+    fn is_of_chart(&self, text: &str) -> bool {
+        let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let first_parts = cuts.partition_point(|at| self.renderer.has_text(&text[..*at]));
+        let last_parts = cuts.partition_point(|at| !self.renderer.has_text(&text[*at..]));
+        first_parts > last_parts
+    }
+
+    /// The places that only the old release needs. Places are asked about together, as most of the unused ones are in one map.
+    fn unneeded(
+        &mut self,
+        was: &str,
+        is: &str,
+        open: &[Vec<String>],
+    ) -> Result<BTreeMap<Vec<String>, Unneeded>, NotRendered> {
+        let mut found = BTreeMap::new();
         if open.is_empty() || !self.is_same(Release::New, &[], is)? {
-            return Ok(Vec::new());
+            return Ok(found);
         }
         let mut unused = Vec::new();
-        for places in open.chunk_by(|one, other| one.first() == other.first()) {
-            self.unused(Release::New, places, is, &mut unused)?;
-        }
+        self.unused(Release::New, open, 0, is, &mut unused)?;
         let mut unused_before = Vec::new();
-        for places in unused.chunk_by(|one, other| one.first() == other.first()) {
-            self.unused(Release::Old, places, was, &mut unused_before)?;
-        }
-        unused.retain(|path| !unused_before.contains(path));
-        // Two places may cancel each other out, so each is asked about alone.
-        let mut gone = Vec::new();
-        for path in unused {
+        self.unused(Release::Old, &unused, 0, was, &mut unused_before)?;
+        for path in unused.into_iter().filter(|path| !unused_before.contains(path)) {
+            // Two places may cancel each other out, so each is asked about alone.
             if self.is_same(Release::New, std::slice::from_ref(&path), is)? {
-                gone.push(path);
+                let unneeded = if self.is_unread(&path, is)? { Unneeded::Unread } else { Unneeded::Same };
+                found.insert(path, unneeded);
             }
         }
         // The time may have changed what the old release renders.
-        if gone.is_empty() || self.is_same(Release::Old, &[], was)? { Ok(gone) } else { Ok(Vec::new()) }
+        if !found.is_empty() && !self.is_same(Release::Old, &[], was)? {
+            found.clear();
+        }
+        Ok(found)
     }
 
-    /// Adds the places without which a release renders the same.
+    /// Whether the new release renders the same, whatever stands at a place. If not, it reads the place, and does the same without it.
+    fn is_unread(&mut self, path: &[String], is: &str) -> Result<bool, NotRendered> {
+        let others: Vec<Value> =
+            self.values.iter().find_map(|value| value.at(path)).into_iter().flat_map(others).collect();
+        for other in others {
+            let before = self.values.clone();
+            self.values.iter_mut().for_each(|value| set(value, path, &other));
+            let is_same = self.is_same(Release::New, &[], is);
+            self.values = before;
+            if !is_same? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds the places without which a release renders the same. Those in one map are asked about together, and then one by one.
     fn unused(
         &mut self,
         release: Release,
         places: &[Vec<String>],
+        depth: usize,
         with: &str,
         found: &mut Vec<Vec<String>>,
     ) -> Result<(), NotRendered> {
-        if self.is_same(release, places, with)? {
-            found.extend(places.iter().cloned());
-        } else if places.len() > 1 {
-            let (one, other) = places.split_at(places.len() / 2);
-            self.unused(release, one, with, found)?;
-            self.unused(release, other, with, found)?;
+        for inside in places.chunk_by(|one, other| one.get(depth) == other.get(depth)) {
+            let is_known = depth > 0 && inside.len() == places.len();
+            if !is_known && self.is_same(release, inside, with)? {
+                found.extend(inside.iter().cloned());
+            } else if inside.len() > 1 {
+                self.unused(release, inside, depth + 1, with, found)?;
+            }
         }
         Ok(())
     }
@@ -211,6 +253,31 @@ fn remove(value: &mut Value, path: &[String]) {
         [last] => _ = fields.remove(last),
         [first, rest @ ..] => fields.get_mut(first).into_iter().for_each(|value| remove(value, rest)),
     }
+}
+
+/// Changes a place that says something.
+fn set(value: &mut Value, path: &[String], to: &Value) {
+    let Value::Map(fields) = value else { return };
+    match path {
+        [] => {}
+        [last] => fields.get_mut(last).into_iter().for_each(|value| *value = to.clone()),
+        [first, rest @ ..] => fields.get_mut(first).into_iter().for_each(|value| set(value, rest, to)),
+    }
+}
+
+/// Values that are not this one: a null, and another value of its kind.
+fn others(value: &Value) -> [Value; 2] {
+    let other = match value {
+        Value::Map(_) => Value::empty(),
+        Value::List(_) => Value::List(Vec::new()),
+        Value::Scalar(Scalar::Bool(value)) => Value::Scalar(Scalar::Bool(!value)),
+        Value::Scalar(Scalar::Number(number)) => {
+            let seven = Scalar::plain("7");
+            Value::Scalar(if seven == Scalar::Number(number.clone()) { Scalar::plain("8") } else { seven })
+        }
+        Value::Scalar(_) => Value::string("other"),
+    };
+    [Value::Scalar(Scalar::Null), other]
 }
 
 /// The texts in a value, the names of fields included.
@@ -291,6 +358,7 @@ mod tests {
         let ended = settle(&old, &layers, &mut findings, &mut fake);
         let gone = findings.iter().filter_map(|finding| match &finding.verdict {
             Verdict::Gone { known_by: KnownBy::Rendering, .. } => Some(finding.place.to_string()),
+            Verdict::NewlySame { known_by: KnownBy::Rendering } => Some(format!("{}: same", finding.place)),
             Verdict::DoesNotRender { message } => Some(format!("does not render: {message}")),
             _ => None,
         });
@@ -344,6 +412,14 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_the_new_release_has_by_itself_is_not_gone() {
+        let old: Makes = |values, _| shown(values, &["d"]);
+        // The new release is on without the value, too.
+        let new: Makes = |values, _| Ok(values.at(&["d", "on"]).is_none_or(|on| on.to_string() == "true").to_string());
+        assert_eq!(settled([old, new], "d: {on: true, x: 1}").0, ["d.on: same", "d.x"]);
+    }
+
+    #[test]
     fn values_that_cancel_each_other_out_are_used() {
         let all: Makes = |values, _| shown(values, &["d"]);
         let either: Makes = |values, _| {
@@ -358,8 +434,8 @@ mod tests {
         let all: Makes = |values, _| shown(values, &["a", "b", "c", "d"]);
         let (gone, asked, _) = settled([all, all], "a: web.example.com\nd: {LOG_LEVEL: 1}");
         assert_eq!((gone.len(), asked), (0, 2));
-        // The chart has the text as well, so it may come from there; and so has another value.
-        for ours in ["a: a text of", "a: web.example.com\nb: https://web.example.com/x"] {
+        // The chart has the text as well, or two parts of it, so it may come from there; or another value has it.
+        for ours in ["a: a text of", "a: the chart of the", "a: web.example.com\nb: https://web.example.com/x"] {
             assert!(settled([all, all], ours).1 > 3, "{ours}");
         }
         // One rendering of a map that is not used.

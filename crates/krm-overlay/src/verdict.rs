@@ -49,7 +49,10 @@ pub enum Verdict {
         updated: Value,
     },
     /// The layer says what the new release says, and the old release said something else. So it can go.
-    NewlySame,
+    NewlySame {
+        /// What says so.
+        known_by: KnownBy,
+    },
     /// What lies below is not known.
     Unknown(Unknown),
     /// Neither release reads this place.
@@ -67,12 +70,12 @@ pub struct MovedTo {
     pub place: FieldPath<'static>,
 }
 
-/// What says that a release does not read a place.
+/// What says that a release does not need a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownBy {
-    /// The templates: nothing in them reads the place, whatever the values are.
-    Templates,
-    /// A rendering: with these values, the release renders the same without the place. With other values, it may read the place.
+    /// The files of the chart, whatever the other values are.
+    Chart,
+    /// A rendering: with these values, the release renders the same without the place. With other values, it may not.
     Rendering,
 }
 

@@ -136,7 +136,7 @@ impl Rank {
             Verdict::Hides(Hidden { hidden_as: HiddenAs::Image, .. }) => Self::Image,
             Verdict::Hides(_) => Self::Hides,
             Verdict::Appears { .. } => Self::Appears,
-            Verdict::NewlySame => Self::NewlySame,
+            Verdict::NewlySame { .. } => Self::NewlySame,
             Verdict::Unknown(_) => Self::Unknown,
             Verdict::Nowhere => Self::Nowhere,
             Verdict::Same => Self::Same,
@@ -406,11 +406,9 @@ fn json(review: &Review) -> String {
         match &found.finding.verdict {
             Verdict::Gone { moved_to, known_by } => {
                 out["movedTo"] = moved_to.as_ref().map(|to| to.place.keyed()).into();
-                out["knownBy"] = match known_by {
-                    KnownBy::Templates => "templates".into(),
-                    KnownBy::Rendering => "helm".into(),
-                };
+                out["knownBy"] = witness(*known_by).into();
             }
+            Verdict::NewlySame { known_by } => out["knownBy"] = witness(*known_by).into(),
             Verdict::Hides(hidden) => {
                 out["original"] = value(hidden.original.as_ref());
                 out["updated"] = value(hidden.updated.as_ref());
@@ -468,6 +466,14 @@ fn id(verdict: &Verdict) -> &'static str {
         Rank::Nowhere => "nowhere",
         Rank::Same => "same",
         Rank::Holds => "holds",
+    }
+}
+
+/// The name for programs of what says something.
+fn witness(known_by: KnownBy) -> &'static str {
+    match known_by {
+        KnownBy::Chart => "chart",
+        KnownBy::Rendering => "helm",
     }
 }
 

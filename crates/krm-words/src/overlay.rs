@@ -18,7 +18,7 @@ pub fn verdict(verdict: &Verdict) -> &'static str {
         Verdict::OtherKind { .. } => "other kind",
         Verdict::Hides(_) => "hides",
         Verdict::Appears { .. } => "appears",
-        Verdict::NewlySame => "newly the same",
+        Verdict::NewlySame { .. } => "newly the same",
         Verdict::Unknown(_) => "unknown",
         Verdict::Nowhere => "nowhere",
         Verdict::Same => "the same",
@@ -34,8 +34,7 @@ pub fn finding(finding: &Finding) -> String {
             return format!("with these values, helm renders the old chart, but not the new chart: {}", line(message));
         }
         Verdict::Gone { known_by: KnownBy::Rendering, .. } => {
-            "with your values, this value changes what the old chart renders, but not what the new chart renders"
-                .to_owned()
+            "with your values, the old chart uses this value, the new chart does not".to_owned()
         }
         Verdict::Gone { moved_to: None, .. } => "the old chart reads this value, the new chart does not".to_owned(),
         Verdict::Gone { moved_to: Some(to), .. } => {
@@ -52,7 +51,12 @@ pub fn finding(finding: &Finding) -> String {
         Verdict::Appears { updated } => {
             format!("the new chart has a default here, {}, which your value hides", value(updated))
         }
-        Verdict::NewlySame => "the new default is your value, so you can remove it".to_owned(),
+        Verdict::NewlySame { known_by: KnownBy::Chart } => {
+            "the new default is your value, so you can remove it".to_owned()
+        }
+        Verdict::NewlySame { known_by: KnownBy::Rendering } => {
+            "with your values, the new chart renders the same without this value, so you can remove it".to_owned()
+        }
         Verdict::Unknown(Unknown::NoSubchart(name)) => format!("the files of the chart `{name}` are missing"),
         Verdict::Nowhere => "neither chart reads this value".to_owned(),
         Verdict::Same => "your value is the default of both charts".to_owned(),
@@ -63,10 +67,15 @@ pub fn finding(finding: &Finding) -> String {
 
 /// A map whose defaults the new release does not have, and the places in it that a team sets. A template still reads them.
 pub fn lost_with(map: &FieldPath<'_>, places: &[&FieldPath<'_>]) -> String {
-    let shown: Vec<String> = places.iter().take(PLACES).map(|place| format!("`{}`", place.shown())).collect();
+    let inside = |place: &&FieldPath<'_>| {
+        let place = place.keyed();
+        let inside = place.strip_prefix(&map.keyed()).unwrap_or(&place).trim_start_matches('.').to_owned();
+        format!("`{}`", cut(shown::line(&inside).into_owned(), VALUE))
+    };
+    let shown: Vec<String> = places.iter().take(PLACES).map(inside).collect();
     let more = places.len().saturating_sub(PLACES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("`{}`: the defaults of this map were removed, you set {}{more}", map.shown(), shown.join(", "))
+    format!("`{}`: the defaults of this map were removed, you set {}{more} in it", map.shown(), shown.join(", "))
 }
 
 /// What a team reads if many of its values are gone.

@@ -393,12 +393,19 @@ fn helm_says_what_the_templates_leave_open() {
     let without = reviewed(charts, "level: 5\nport: 8080\n", &[]).passed();
     assert!(!without.contains("gone"), "{without}");
     let ran = reviewed(charts, "level: 5\nport: 8080\n", &["--helm"]);
-    let want = "values.yaml:1: gone: `level`: with your values, this value changes what the old chart renders, but not what the new chart renders (web 1.0.0 to 2.0.0)\n";
+    let want = "values.yaml:1: gone: `level`: with your values, the old chart uses this value, the new chart does not (web 1.0.0 to 2.0.0)\n";
     assert!(ran.stdout.starts_with(want), "{ran:?}");
     assert_eq!(ran.failed(1), "");
     let json: serde_json::Value =
         serde_json::from_str(&reviewed(charts, "level: 5\n", &["--helm", "-o", "json"]).stdout).expect("JSON");
     assert_eq!(json[0]["findings"][0]["knownBy"], "helm");
+    // A template may have by itself what somebody sets.
+    let on = |default: &str| format!("kind: Web\nspec:\n  on: {{{{ dig \"on\" {default} .Values.m }}}}\n");
+    let [off, on] = [("1.0.0", "false"), ("2.0.0", "true")]
+        .map(|(version, on_by_itself)| chart_of(version, "m: {}\n", &on(on_by_itself), ""));
+    let told = reviewed([&off, &on], "m: {on: true}\n", &["--helm"]).passed();
+    let want = "values.yaml:1: newly the same: `m.on`: with your values, the new chart renders the same without this value, so you can remove it (web";
+    assert!(told.starts_with(want), "{told}");
     // With other values the chart may read it again, so it stays.
     let server = Server::new();
     server.index(&[("1.0.0", &old), ("2.0.0", &new)]);
@@ -499,7 +506,7 @@ fn a_map_that_lost_its_defaults_is_one_line() {
     let old = chart_of("1.0.0", "m: {x: 1, y: {z: 1}}\nb: 1\n", template, "");
     let new = chart_of("2.0.0", "b: 1\n", template, "");
     let ran = reviewed([&old, &new], "m:\n  x: 2\n  y: {z: 2}\n", &[]);
-    let want = "values.yaml:2: hides: `m`: the defaults of this map were removed, you set `m.x`, `m.y.z` (web 1.0.0 to 2.0.0)\ntotal: 1 overlay of 1 chart, 1 with another version; 1 hides\n";
+    let want = "values.yaml:2: hides: `m`: the defaults of this map were removed, you set `x`, `y.z` in it (web 1.0.0 to 2.0.0)\ntotal: 1 overlay of 1 chart, 1 with another version; 1 hides\n";
     assert_eq!(ran.stdout, want);
     let ran = reviewed([&old, &new], "m:\n  x: 2\n", &[]);
     assert!(ran.stdout.contains("`m.x`: the default 1 was removed, you set 2"), "{ran:?}");

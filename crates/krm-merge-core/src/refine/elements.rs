@@ -12,7 +12,6 @@ use krm_tree::child::By;
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::remarks::{Remarks, gap_of};
 use krm_tree::sides::{Side, Sides};
-use krm_tree::slots::BoxedSlots;
 use krm_tree::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, Place, WrittenChild, same};
@@ -481,9 +480,9 @@ impl<'a> Versions<'a> {
             taken: updated.map(Tree::Node),
             key: None,
             comments: places.dest.map(|_| Sides {
-                original: comments(original, &self.original).into(),
-                updated: comments(updated, &self.updated).into(),
-                dest: BoxedSlots::default(),
+                original: comments(original, &self.original),
+                updated: comments(updated, &self.updated),
+                dest: Comments::default(),
             }),
             required: None,
             taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },

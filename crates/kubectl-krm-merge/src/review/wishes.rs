@@ -88,9 +88,11 @@ fn wish(overlay: &Overlay, finding: &Finding, wanted: Wanted) -> Option<Wish> {
         return Some(Wish::Choose([original.cloned(), updated.cloned()]));
     }
     let wish = match &finding.verdict {
-        Verdict::NewlySame | Verdict::Same if wanted.same => Wish::Drop,
-        // With other values, the chart may read it again.
-        Verdict::Gone { known_by: KnownBy::Rendering, .. } => return None,
+        // With other values, the chart may need it again.
+        Verdict::Gone { known_by: KnownBy::Rendering, .. } | Verdict::NewlySame { known_by: KnownBy::Rendering } => {
+            return None;
+        }
+        Verdict::NewlySame { .. } | Verdict::Same if wanted.same => Wish::Drop,
         Verdict::Gone { moved_to: None, .. } if wanted.gone => Wish::Drop,
         Verdict::Gone { moved_to: Some(to), .. } => Wish::Move(to.place.clone()),
         _ => return None,

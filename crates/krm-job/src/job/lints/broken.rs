@@ -51,7 +51,7 @@ fn broken(about: &Resource<'_>, reference: &Reference<'_>, cause: Cause) -> Even
     let field = Field { path: reference.path.indexed(), current_value: None, proposed_value: None };
     let here = nearest(about.node(), &reference.path).start();
     let what = What::Broken { place: reference.path.shown(), to: called(&reference.to), cause };
-    Event { field: Some(field.into()), here: Some(here), ..Event::of(what) }.about(about)
+    Event { field: Some(field), here: Some(here), ..Event::of(what) }.about(about)
 }
 
 /// Names that are looked for in many resources.
