@@ -28,7 +28,7 @@ pub fn review(texts: Sides<&str>) -> Vec<ToldResult> {
             Verdict::Hides(_) | Verdict::OtherKind { .. } => Severity::Warning,
             _ => Severity::Info,
         };
-        let message = format!("{}: {}", words::verdict(&found.verdict), words::finding(found));
+        let message = format!("{}: {}", words::verdict(&found.verdict), words::of_value(found));
         told(severity, message, Side::Dest, dest.document().position(found.span.start))
     });
     all.collect()

@@ -3,8 +3,9 @@
 use krm_tree::path::FieldPath;
 
 use crate::chart::Chart;
+use crate::compared::hidden_as;
 use crate::reads::Says;
-use crate::review::{Layer, hidden_as, path_of};
+use crate::review::{Layer, path_of};
 use crate::values::Value;
 use crate::verdict::HiddenAs;
 
@@ -69,7 +70,7 @@ impl Walk<'_> {
             place: path_of(&self.path),
             original: defaults[0].cloned(),
             updated: defaults[1].cloned(),
-            changed_as: hidden_as(&self.path, shown),
+            changed_as: hidden_as(self.path.last().map_or("", String::as_str), shown),
         });
     }
 }

@@ -94,6 +94,25 @@ impl LayerPlace {
         Self::checked(Self { values, prefix: Vec::new(), written }).map(Some)
     }
 
+    /// Each document of a file, whatever is in it.
+    pub(crate) fn of_documents(file: &str, document: &Rc<Document<'static>>) -> Vec<Self> {
+        let roots = (0..document.roots().len()).map(|root| At::root(file, document, root));
+        roots.map(|values| Self { values, prefix: Vec::new(), written: Written::Itself }).collect()
+    }
+
+    /// Each document of a text in a scalar, whatever is in it.
+    ///
+    /// # Errors
+    /// It is no text, or not YAML.
+    pub(crate) fn of_documents_in(scalar: &At) -> Result<Vec<Self>, Why> {
+        let node = scalar.node().ok_or(Why::NotValues)?.resolve();
+        let text = node.as_str().ok_or(Why::NotValues)?;
+        let document = Rc::new(Document::parse(text.to_owned()).map_err(|e| Why::NotYaml(e.to_string()))?);
+        let written = Block::of(node, text).map_or(Written::Scalar(node.start()..node.end()), Written::Block);
+        let all = Self::of_documents(&scalar.file, &document).into_iter();
+        Ok(all.map(|place| Self { written: written.clone(), ..place }).collect())
+    }
+
     /// A value as helm's `--set` reads it: a text is a number, a boolean or null if it is written so.
     pub(crate) fn of_set(scalar: At, prefix: Vec<String>) -> Self {
         let text = scalar.text(&[]).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! What lies over a release, such as your values over a chart, and what a new release changes below it.
+//! What lies over a release, such as your values over a chart or your patches over a base, and what a new release changes below it.
 //!
 //! A [`Chart`] is one release, read from its files. [`review`] asks of each place in your values what the new release does to it, and answers
 //! with a [`Finding`]: the place and a [`Verdict`]. [`settle`] asks a [`Renderer`], such as helm, what the templates alone leave open. [`rebase`] makes the edits of your text for what you choose. [`overlays`] finds such values in files, and says which chart lies below.
+//! [`review_kustomization`] asks the same of each thing that a kustomization says, and [`patched`] finds kustomizations.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -31,6 +32,16 @@
 
 mod found;
 
+mod patch_review;
+
+mod base;
+
+mod operations;
+mod strategic;
+
+mod json_patch;
+mod objects;
+
 mod argo;
 mod dependency;
 mod flux;
@@ -54,6 +65,8 @@ mod review;
 
 mod moved;
 
+mod compared;
+
 mod verdict;
 
 mod chart;
@@ -62,11 +75,13 @@ mod reads;
 
 mod values;
 
+pub use base::{Address, BaseFiles, Released};
 pub use changed::{ChangedDefault, changed_defaults};
 pub use chart::{Chart, ChartError, Dependency, Files};
 pub use found::{overlays, pasted};
 pub use layer_place::LayerPlace;
 pub use overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+pub use patch_review::{BothFiles, PatchFinding, PatchReview, Patched, patched, review_kustomization};
 pub use reads::Blind;
 pub use rebase::{Choice, RebaseError, rebase};
 pub use review::{Layer, review};

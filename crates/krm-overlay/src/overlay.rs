@@ -38,6 +38,8 @@ pub enum OverlayKind {
     ApplicationSet,
     /// An entry of `helmCharts` in a kustomization.
     HelmCharts,
+    /// A kustomization over its bases.
+    Kustomization,
     /// A dependency of a chart.
     Dependency,
     /// A release of a helmfile.
@@ -56,6 +58,7 @@ impl OverlayKind {
             Self::Application => "Application",
             Self::ApplicationSet => "ApplicationSet",
             Self::HelmCharts => "helmCharts",
+            Self::Kustomization => "kustomization",
             Self::Dependency => "dependency",
             Self::Helmfile => "helmfile",
             Self::Record => "package",

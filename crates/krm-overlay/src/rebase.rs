@@ -290,6 +290,7 @@ mod tests {
             let moved_to = Some(MovedTo { place: path(to) }).filter(|_| !to.is_empty());
             Finding {
                 layer: 0,
+                object: None,
                 place: path(from),
                 span: 0..0,
                 verdict: Verdict::Gone { moved_to, known_by: KnownBy::Chart },
@@ -346,7 +347,7 @@ mod tests {
                 hidden_as: HiddenAs::Value,
             };
             let place = path_of(&["m".to_owned(), "x".to_owned()]);
-            let finding = Finding { layer: 0, place, span: 0..0, verdict: Verdict::Hides(hidden) };
+            let finding = Finding { layer: 0, object: None, place, span: 0..0, verdict: Verdict::Hides(hidden) };
             let edits = rebase(&[layer], &[finding], |_| Choice::Says(Side::Updated)).expect("edits");
             edits[0].apply(text, 0..text.len())
         };

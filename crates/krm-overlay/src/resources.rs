@@ -22,7 +22,7 @@ const KINDS: [&str; 8] = [
 const GROUPS: [&str; 4] = ["helm.toolkit.fluxcd.io", "source.toolkit.fluxcd.io", "argoproj.io", "builtin"];
 
 /// The names of a kustomization.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// A resource.
 #[derive(Clone, Debug)]

@@ -6,10 +6,11 @@ use krm_tree::path::{FieldPath, Step};
 use krm_yaml::{NodeRef, Scalar};
 
 use crate::chart::{Chart, Files};
+use crate::compared::Compared;
 use crate::moved::moved;
 use crate::reads::{Blind, Says, named_in};
 use crate::values::{Value, laid_over};
-use crate::verdict::{Copied, Finding, Hidden, HiddenAs, KnownBy, MovedTo, Unknown, Verdict};
+use crate::verdict::{Finding, KnownBy, MovedTo, Unknown, Verdict};
 
 /// Values that lie over a chart. The node may be any part of a document: a whole file, `spec.values` of a HelmRelease, or the field of an
 /// alias in the values of another chart.
@@ -47,7 +48,13 @@ pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>]) -> Vec<Finding> {
         for leaf in found {
             let place = Place { old, new, below: &below, later, named: named.as_deref(), leaf: &leaf };
             let verdict = place.verdict();
-            findings.push(Finding { layer: number, place: path_of(&leaf.path), span: leaf.span, verdict });
+            findings.push(Finding {
+                layer: number,
+                object: None,
+                place: path_of(&leaf.path),
+                span: leaf.span,
+                verdict,
+            });
         }
         if !later.is_empty() {
             below = below.map(|below| laid_over(&below, &values[number]));
@@ -167,40 +174,13 @@ impl Place<'_> {
 
     fn by_values(&self, original: Option<&Value>, updated: Option<&Value>) -> Verdict {
         let ours = &self.leaf.value;
-        let fits = |below: Option<&Value>| {
-            below.is_none_or(|below| below.kind() == ours.kind() || below.is_null() || ours.is_null())
-        };
-        let hides = |original: &Value| {
-            Verdict::Hides(Hidden {
-                original: Some(original.clone()),
-                updated: updated.cloned(),
-                ours: ours.clone(),
-                siblings: self.siblings(),
-                copied: if original == ours { Copied::Original } else { Copied::No },
-                lost_with: self.lost_with(),
-                hidden_as: hidden_as(&self.leaf.path, ours),
-            })
-        };
-        match (original, updated) {
-            (original, Some(updated)) if ours == updated => {
-                if original == Some(ours) {
-                    Verdict::Same
-                } else {
-                    Verdict::NewlySame { known_by: KnownBy::Chart }
-                }
-            }
-            (original, Some(updated)) if !fits(Some(updated)) && fits(original) => {
-                Verdict::OtherKind { original: original.cloned(), updated: updated.clone() }
-            }
+        let name = self.leaf.path.last().map_or("", String::as_str);
+        let compared =
+            Compared { original, updated, ours, name, lost_with: self.lost_with(), siblings: self.siblings() };
+        match compared.verdict() {
             // An empty map takes nothing away.
-            _ if matches!(ours, Value::Map(_)) => Verdict::Holds,
-            (original, updated) if original == updated => Verdict::Holds,
-            // A null in the defaults says that the place is there, and no more.
-            (Some(original), None) if original.is_null() && self.lost_with().is_none() => Verdict::Holds,
-            (Some(original), _) => hides(original),
-            (None, Some(updated)) if updated.is_null() => Verdict::Holds,
-            (None, Some(updated)) => Verdict::Appears { updated: updated.clone() },
-            (None, None) => Verdict::Holds,
+            Verdict::Hides(_) | Verdict::Appears { .. } if matches!(ours, Value::Map(_)) => Verdict::Holds,
+            verdict => verdict,
         }
     }
 
@@ -224,21 +204,12 @@ impl Place<'_> {
     }
 }
 
-/// The names of fields with the tag or the digest of an image end with these words.
-const OF_IMAGES: [&str; 3] = ["tag", "digest", "sha"];
-
-/// What kind of value stands at a path.
-pub(crate) fn hidden_as(path: &[String], ours: &Value) -> HiddenAs {
-    let name = path.last().map(|name| name.to_lowercase()).unwrap_or_default();
-    let is_image = name == "image" && ours.text().is_some();
-    if is_image || OF_IMAGES.iter().any(|word| name.ends_with(word)) { HiddenAs::Image } else { HiddenAs::Value }
-}
-
 #[cfg(test)]
 mod tests {
     use krm_yaml::Document;
 
     use super::*;
+    use crate::Copied;
     use crate::rebase::{Choice, rebase};
 
     /// A chart with a subchart, as texts: its defaults and template, and those of the subchart.
@@ -261,7 +232,7 @@ mod tests {
         let findings = review(old, new, &layers);
         let line = |finding: &Finding| {
             let verdict = match &finding.verdict {
-                Verdict::Holds => return None,
+                Verdict::Holds | Verdict::AnotherElement { .. } => return None,
                 Verdict::DoesNotRender { .. } => "does not render".to_owned(),
                 Verdict::Gone { moved_to: Some(to), .. } => format!("gone to {}", to.place),
                 Verdict::Gone { .. } => "gone".to_owned(),

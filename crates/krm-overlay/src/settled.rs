@@ -82,7 +82,7 @@ pub fn settle(
         Ok(is) => is,
         Err(NotRendered::Refused(message)) => {
             let verdict = Verdict::DoesNotRender { message };
-            findings.insert(0, Finding { layer: 0, place: FieldPath::default(), span: 0..0, verdict });
+            findings.insert(0, Finding { layer: 0, object: None, place: FieldPath::default(), span: 0..0, verdict });
             return Ok(());
         }
         Err(NotRendered::Unknown(why)) => return Err(Unsettled::Unknown(why)),
@@ -112,7 +112,9 @@ fn is_open(old: &Chart, finding: &Finding) -> bool {
         Verdict::Nowhere => old.blind().is_some(),
         // Without a value that the new release has as well, it renders the same in any case.
         Verdict::NewlySame { .. } | Verdict::Same => false,
-        Verdict::Gone { .. } | Verdict::Unknown(_) | Verdict::DoesNotRender { .. } => false,
+        Verdict::Gone { .. } | Verdict::Unknown(_) | Verdict::DoesNotRender { .. } | Verdict::AnotherElement { .. } => {
+            false
+        }
     }
 }
 

@@ -58,6 +58,8 @@ pub enum Why {
     Variable(String),
     /// It is not a map of values.
     NotValues,
+    /// It cannot be had; the message says why.
+    NotRead(String),
     /// The field is not read.
     Field(String),
 }

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use krm_tree::child::Value as _;
+use krm_tree::tree::View;
 use krm_yaml::{Kind, NodeRef, Scalar, Style, plain_or_quoted, quoted_json};
 
 /// A value of helm: what a text of values means, without its formatting.
@@ -38,6 +40,19 @@ impl Value {
         }
     }
 
+    /// The value of what a merge made.
+    pub(crate) fn of_view(view: View<'_, '_>) -> Self {
+        match view {
+            View::Node(node) => Self::of(node),
+            view if view.is_list() => Self::List(view.elements().into_iter().map(Self::of_view).collect()),
+            view if view.is_map() => {
+                let fields = view.fields().into_iter();
+                Self::Map(fields.map(|(name, value)| (name.to_owned(), Self::of_view(value))).collect())
+            }
+            view => Self::Scalar(owned(view.scalar().unwrap_or(Scalar::Null))),
+        }
+    }
+
     /// The value at a path of fields.
     pub fn at<S: AsRef<str>>(&self, path: &[S]) -> Option<&Self> {
         path.iter().try_fold(self, |value, name| value.field(name.as_ref()))
@@ -46,6 +61,20 @@ impl Value {
     /// The value of a field; `None` if this is not a map.
     pub fn field(&self, name: &str) -> Option<&Self> {
         if let Self::Map(fields) = self { fields.get(name) } else { None }
+    }
+
+    /// The value of a field, to be changed.
+    pub(crate) fn field_mut(&mut self, name: &str) -> Option<&mut Self> {
+        if let Self::Map(fields) = self { fields.get_mut(name) } else { None }
+    }
+
+    /// Sets the value at a path of fields, with the maps on the way.
+    pub(crate) fn set(&mut self, path: &[&str], value: Self) {
+        let (Some((name, rest)), Self::Map(fields)) = (path.split_first(), &mut *self) else {
+            *self = value;
+            return;
+        };
+        fields.entry((*name).to_owned()).or_insert_with(Self::empty).set(rest, value);
     }
 
     /// A map without fields.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use krm_tree::path::FieldPath;
 
+use crate::unread::Why;
 use crate::values::Value;
 
 /// A place of a layer, and what the new release does to it.
@@ -11,6 +12,8 @@ use crate::values::Value;
 pub struct Finding {
     /// The number of the layer.
     pub layer: usize,
+    /// The object that a patch is for, such as `Deployment web`; `None` for values.
+    pub object: Option<String>,
     /// The place in the values of the chart, such as `image.tag`. A list is one place.
     pub place: FieldPath<'static>,
     /// The bytes of the field in the text of the layer's document, from its key to the end of its value.
@@ -27,7 +30,14 @@ pub enum Verdict {
         /// The message of the program that renders it.
         message: String,
     },
-    /// The old release read this place, and the new one does not.
+    /// The index of a patch names another element in the new release than in the old one.
+    AnotherElement {
+        /// The name of the element in the old release.
+        original: String,
+        /// The name of the element in the new release.
+        updated: String,
+    },
+    /// The old release read or had this place, and the new one does not.
     Gone {
         /// Where the new release reads it instead, if that is known.
         moved_to: Option<MovedTo>,
@@ -73,7 +83,7 @@ pub struct MovedTo {
 /// What says that a release does not need a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownBy {
-    /// The files of the chart, whatever the other values are.
+    /// The files of the release, whatever the other values are.
     Chart,
     /// A rendering: with these values, the release renders the same without the place. With other values, it may not.
     Rendering,
@@ -121,4 +131,8 @@ pub enum HiddenAs {
 pub enum Unknown {
     /// The files of this chart, which the release needs, are missing.
     NoSubchart(String),
+    /// The patch is for an object that may be in what was not read.
+    NotRead(Why),
+    /// It is no patch for the object; the message says why.
+    NoPatch(String),
 }

@@ -1,4 +1,4 @@
-//! What new releases of charts do to the values over them, for people and for programs.
+//! What new releases do to the values over charts and to the patches over bases, for people and for programs.
 //!
 //! The worst comes first. What a new release leaves as it is has no line.
 
@@ -115,6 +115,7 @@ impl Missed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     DoesNotRender,
+    AnotherElement,
     Gone,
     OtherKind,
     Hides,
@@ -131,6 +132,7 @@ impl Rank {
     fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::DoesNotRender { .. } => Self::DoesNotRender,
+            Verdict::AnotherElement { .. } => Self::AnotherElement,
             Verdict::Gone { .. } => Self::Gone,
             Verdict::OtherKind { .. } => Self::OtherKind,
             Verdict::Hides(Hidden { hidden_as: HiddenAs::Image, .. }) => Self::Image,
@@ -152,7 +154,7 @@ impl Rank {
     /// How loud a program is about it.
     fn level(self) -> Level {
         match self {
-            Self::DoesNotRender | Self::Gone | Self::OtherKind => Level::Error,
+            Self::DoesNotRender | Self::AnotherElement | Self::Gone | Self::OtherKind => Level::Error,
             Self::Hides | Self::Image | Self::Appears => Level::Warning,
             _ => Level::Note,
         }
@@ -204,7 +206,8 @@ impl Line<'_> {
 
     /// The place that it is about.
     fn place(&self) -> String {
-        self.lost.as_ref().map_or(&self.found.finding.place, |lost| lost.map).keyed()
+        let place = self.lost.as_ref().map_or(&self.found.finding.place, |lost| lost.map).keyed();
+        self.found.finding.object.iter().fold(place, |place, object| format!("{object} {place}"))
     }
 }
 
@@ -235,10 +238,17 @@ impl Review {
     /// How many overlays there are, how many have another release, and what it does to them.
     pub fn total(&self) -> String {
         let raised = self.overlays.iter().filter(|over| over.to.is_some()).count();
-        let charts: BTreeSet<&str> = self.overlays.iter().filter_map(|over| over.chart.as_deref()).collect();
+        let names = |is_base: bool| {
+            let own = self.overlays.iter().filter(|over| (over.kind == OverlayKind::Kustomization) == is_base);
+            own.filter_map(|over| over.chart.as_deref()).collect::<BTreeSet<&str>>().len()
+        };
+        let below = match [names(false), names(true)] {
+            [charts, 0] => counted(charts, "chart"),
+            [0, bases] => counted(bases, "base"),
+            [charts, bases] => format!("{} and {}", counted(charts, "chart"), counted(bases, "base")),
+        };
         let overlays = counted(self.overlays.len(), "overlay");
-        let mut parts =
-            vec![format!("{overlays} of {}, {raised} with another version", counted(charts.len(), "chart"))];
+        let mut parts = vec![format!("{overlays} of {below}, {raised} with another version")];
         parts.extend(self.counts());
         let unread: usize = self.overlays.iter().map(|over| over.unread.len()).sum();
         parts.extend((unread > 0).then(|| format!("{unread} not read")));
@@ -403,12 +413,18 @@ fn json(review: &Review) -> String {
             "column": found.at.column,
             "message": words::finding(&found.finding),
         });
+        if let Some(object) = &found.finding.object {
+            out["object"] = object.as_str().into();
+        }
         match &found.finding.verdict {
             Verdict::Gone { moved_to, known_by } => {
                 out["movedTo"] = moved_to.as_ref().map(|to| to.place.keyed()).into();
                 out["knownBy"] = witness(*known_by).into();
             }
             Verdict::NewlySame { known_by } => out["knownBy"] = witness(*known_by).into(),
+            Verdict::AnotherElement { original, updated } => {
+                (out["original"], out["updated"]) = (original.as_str().into(), updated.as_str().into());
+            }
             Verdict::Hides(hidden) => {
                 out["original"] = value(hidden.original.as_ref());
                 out["updated"] = value(hidden.updated.as_ref());
@@ -457,6 +473,7 @@ fn json(review: &Review) -> String {
 fn id(verdict: &Verdict) -> &'static str {
     match Rank::of(verdict) {
         Rank::DoesNotRender => "does-not-render",
+        Rank::AnotherElement => "another-element",
         Rank::Gone => "gone",
         Rank::OtherKind => "other-kind",
         Rank::Hides | Rank::Image => "hides",
@@ -497,19 +514,20 @@ fn github(review: &Review, page: &mut Page) {
 }
 
 /// The rules of SARIF, each with its description and its default level.
-const RULES: [(&str, &str, &str); 8] = [
+const RULES: [(&str, &str, &str); 9] = [
     (
         "does-not-render",
         "The new release of a chart does not render with values that the old one renders with.",
         "error",
     ),
-    ("gone", "The new release of a chart does not read a value that the old one reads.", "error"),
-    ("other-kind", "The new release of a chart has another kind of value here.", "error"),
-    ("hides", "A value hides a default that the new release of a chart changes.", "warning"),
-    ("appears", "The new release of a chart has a default here, which a value hides.", "warning"),
-    ("newly-same", "The new release of a chart has this value by itself.", "note"),
-    ("unknown", "Nobody can say what the new release of a chart does to this value.", "note"),
-    ("unread", "What lies below values, or some of the values, could not be read.", "note"),
+    ("another-element", "The index of a patch names another element in the new release of a base.", "error"),
+    ("gone", "The new release does not have what a value or patch is for.", "error"),
+    ("other-kind", "The new release has another kind of value here.", "error"),
+    ("hides", "A value or patch hides what the new release changes.", "warning"),
+    ("appears", "The new release has a value here, which yours hides.", "warning"),
+    ("newly-same", "The new release has this value by itself.", "note"),
+    ("unknown", "Nobody can say what the new release does here.", "note"),
+    ("unread", "What lies below, or some of what lies over it, could not be read.", "note"),
 ];
 
 fn sarif(review: &Review) -> String {

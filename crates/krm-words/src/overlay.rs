@@ -1,4 +1,4 @@
-//! What a new release of a chart does to the values over it, in words.
+//! What a new release does to the values over a chart, and to the patches over bases, in words.
 
 use krm_overlay::{Copied, Finding, Hidden, KnownBy, Unknown, Unread, Unsettled, Value, Verdict, Why};
 use krm_tree::path::{FieldPath, cut};
@@ -14,6 +14,7 @@ const PLACES: usize = 8;
 pub fn verdict(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::DoesNotRender { .. } => "does not render",
+        Verdict::AnotherElement { .. } => "another element",
         Verdict::Gone { .. } => "gone",
         Verdict::OtherKind { .. } => "other kind",
         Verdict::Hides(_) => "hides",
@@ -28,6 +29,14 @@ pub fn verdict(verdict: &Verdict) -> &'static str {
 
 /// What a new release does to a place, as a sentence.
 pub fn finding(finding: &Finding) -> String {
+    match &finding.object {
+        Some(object) => of_patch(object, finding),
+        None => of_value(finding),
+    }
+}
+
+/// The same of a value over a chart. A program that reviews no patches needs these words alone.
+pub fn of_value(finding: &Finding) -> String {
     let place = finding.place.shown();
     let rest = match &finding.verdict {
         Verdict::DoesNotRender { message } => {
@@ -60,7 +69,9 @@ pub fn finding(finding: &Finding) -> String {
         Verdict::Unknown(Unknown::NoSubchart(name)) => format!("the files of the chart `{name}` are missing"),
         Verdict::Nowhere => "neither chart reads this value".to_owned(),
         Verdict::Same => "your value is the default of both charts".to_owned(),
-        Verdict::Holds => "the new chart changes nothing here".to_owned(),
+        Verdict::AnotherElement { .. } | Verdict::Unknown(_) | Verdict::Holds => {
+            "the new chart changes nothing here".to_owned()
+        }
     };
     format!("`{place}`: {rest}")
 }
@@ -126,6 +137,53 @@ fn line(message: &str) -> String {
     shown::line(&lines.join(" ")).into_owned()
 }
 
+/// The same of a patch of an object.
+fn of_patch(object: &str, finding: &Finding) -> String {
+    let rest = match &finding.verdict {
+        Verdict::AnotherElement { original, updated } => {
+            let [original, updated] = [original, updated].map(|name| cut(shown::line(name).into_owned(), VALUE));
+            format!("the old release has `{original}` at this index, the new release has `{updated}`")
+        }
+        Verdict::Gone { .. } => "the old release has it, the new release does not".to_owned(),
+        Verdict::OtherKind { original, updated } => {
+            format!(
+                "the value was {}, and is now {}, which your patch does not fit",
+                old(original.as_ref()),
+                value(updated)
+            )
+        }
+        Verdict::Hides(Hidden { original, updated, ours, copied, .. }) => {
+            let change = match updated {
+                Some(updated) => format!("changed from {} to {}", old(original.as_ref()), value(updated)),
+                None => format!("{} was removed", old(original.as_ref())),
+            };
+            let ours = match copied {
+                Copied::Original => "you copied the old value".to_owned(),
+                Copied::No => format!("your patch sets {}", value(ours)),
+            };
+            format!("the value {change}, {ours}")
+        }
+        Verdict::Appears { updated } => {
+            format!("the new release has a value here, {}, which your patch replaces", value(updated))
+        }
+        Verdict::NewlySame { .. } => "the new release has your value, so you can remove it".to_owned(),
+        Verdict::Unknown(unknown) => of_unknown(unknown),
+        Verdict::Nowhere => "neither release has it".to_owned(),
+        Verdict::Same => "both releases have your value".to_owned(),
+        Verdict::DoesNotRender { .. } | Verdict::Holds => "the new release changes nothing here".to_owned(),
+    };
+    let place = if finding.place.is_empty() { String::new() } else { format!(" `{}`", finding.place.shown()) };
+    format!("{object}{place}: {rest}")
+}
+
+fn of_unknown(unknown: &Unknown) -> String {
+    match unknown {
+        Unknown::NoSubchart(name) => format!("the files of the chart `{name}` are missing"),
+        Unknown::NotRead(why) => format!("the object may be in what is not read: {}", because(why)),
+        Unknown::NoPatch(why) => why.clone(),
+    }
+}
+
 fn hides(Hidden { original, updated, ours, siblings, copied, .. }: &Hidden) -> String {
     let change = match (original, updated) {
         (Some(original), Some(updated)) if original == updated => String::new(),
@@ -160,7 +218,12 @@ fn value(value: &Value) -> String {
 
 /// Why something was not read, as a sentence.
 pub fn unread(Unread { why, .. }: &Unread) -> String {
+    because(why)
+}
+
+fn because(why: &Why) -> String {
     match why {
+        Why::NotRead(message) => message.clone(),
         Why::NotYaml(message) => format!("the text must be YAML: {message}"),
         Why::NoChart => "nothing names the chart".to_owned(),
         Why::Missing { kind, name } => format!("no file has the {kind} `{name}`"),

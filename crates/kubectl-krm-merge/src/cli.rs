@@ -93,8 +93,9 @@ pub enum Command {
     List(List),
     /// Compare two files or folders by resource and field, not by line; or a package with a release of its upstream
     Diff(Diff),
-    /// Review your values over charts before you raise the charts: which values a new version does not read, which hide a changed default, and
-    /// which can go. It finds them in HelmReleases, Applications, kustomizations, `Chart.yaml` files, helmfiles and packages
+    /// Review your values over charts, and your patches over kustomize bases, before you raise these: what a new version does not read or
+    /// have, what hides a change, and what can go. It finds them in HelmReleases, Applications, kustomizations, `Chart.yaml` files, helmfiles
+    /// and packages
     Review(Review),
     /// Print upstream's commits of a package's folder, from the release that it has to the one that an upgrade would take
     Log(Log),

@@ -1,8 +1,10 @@
-//! `review`: what a new release of a chart does to the values over it.
+//! `review`: what a new release does to the values over a chart, and to the patches over bases.
 //!
 //! `krm-overlay` finds the values and gives the verdicts. Here the files are read, and each release of a chart is fetched once.
 
+mod bases;
 mod charts;
+mod patches;
 mod raise;
 mod rendered;
 mod tree;
@@ -61,7 +63,7 @@ pub fn review(args: &Review) -> Result<End> {
             judged: Vec::new(),
         };
         let bases = base.as_ref().map(|base| Bases::of(overlays(&base.texts)));
-        check_one_chart(args, &all)?;
+        check_one(args, &all, &BTreeSet::new())?;
         for (number, overlay) in all.iter().enumerate() {
             progress.set(|| format!("reviewing {} of {}", number + 1, all.len()));
             reviewed.overlays.extend(run.one(overlay, bases.as_ref()));
@@ -69,6 +71,11 @@ pub fn review(args: &Review) -> Result<End> {
         if args.in_place {
             run.edit_values()?;
         }
+        let of_bases = patches::review(args, &tree, base.as_ref(), &within);
+        check_one(args, &all, &of_bases.repositories)?;
+        reviewed.overlays.extend(of_bases.overlays);
+        of_bases.edits.into_iter().for_each(|(file, edit)| run.edits.add(&file, &edit));
+        next.extend(of_bases.by_hand);
         let is_refused = args.on_conflict == InConflict::Fail && run.hides_any();
         next.extend(run.next);
         if args.in_place && !is_refused {
@@ -84,7 +91,7 @@ pub fn review(args: &Review) -> Result<End> {
     if reviewed.overlays.is_empty() && args.base.is_none() {
         let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         bail!(
-            "{}: there must be values over a chart, such as a HelmRelease, an Application, `helmCharts` of a kustomization or a `Chart.yaml` with dependencies",
+            "{}: there must be values over a chart, such as a HelmRelease, an Application, `helmCharts` of a kustomization or a `Chart.yaml` with dependencies; or a kustomization over a base with a version, such as `https://github.com/OWNER/REPO//PATH?ref=v1`",
             paths.join(", ")
         );
     }
@@ -149,11 +156,11 @@ fn chosen(all: &[Overlay], within: &[PathBuf]) -> BTreeSet<(String, usize, Strin
     meant.iter().copied().chain(with_them).map(place).collect()
 }
 
-/// Checks that a version is meant for one chart.
-fn check_one_chart(args: &Review, all: &[Overlay]) -> Result<()> {
+/// Checks that a version is meant for one chart, or for one repository of bases.
+fn check_one(args: &Review, all: &[Overlay], repositories: &BTreeSet<String>) -> Result<()> {
     let charts: BTreeSet<&ChartSource> = all.iter().filter_map(|one| Some(&one.below.as_ref().ok()?.source)).collect();
-    if args.to.is_some() && charts.len() > 1 {
-        let names: Vec<String> = charts.iter().map(|source| name(source)).collect();
+    let names: Vec<String> = charts.iter().map(|source| name(source)).chain(repositories.iter().cloned()).collect();
+    if args.to.is_some() && names.len() > 1 {
         bail!("`--to` must be given with the values over one chart, not {}: name the files of one", names.join(", "));
     }
     Ok(())
@@ -417,7 +424,6 @@ impl<'r> Run<'r> {
     }
 
     fn place(&self, spot: &Spot) -> FilePlace {
-        let text = self.tree.texts.get(&spot.file).map_or("", String::as_str);
-        FilePlace::of(self.tree.top.join(&spot.file), text, spot.offset)
+        self.tree.place(spot)
     }
 }

@@ -52,7 +52,7 @@ pub struct ForHelm {
 }
 
 /// What somebody asked for once, or why nobody gets it.
-struct Known<K, T>(RefCell<BTreeMap<K, Result<T, String>>>);
+pub struct Known<K, T>(RefCell<BTreeMap<K, Result<T, String>>>);
 
 impl<K, T> Default for Known<K, T> {
     fn default() -> Self {
@@ -61,7 +61,7 @@ impl<K, T> Default for Known<K, T> {
 }
 
 impl<K: Ord, T: Clone> Known<K, T> {
-    fn get(&self, key: K, ask: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub fn get(&self, key: K, ask: impl FnOnce() -> Result<T>) -> Result<T> {
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone().map_err(|why| anyhow!(why));
         }

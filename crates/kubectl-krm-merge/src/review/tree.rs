@@ -2,6 +2,7 @@
 //!
 //! A source of charts may stand anywhere in a repository, so all of it is read, whichever part of it the user names.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use krm_git::program::{self, In, git};
 use krm_git::store::{Network, Store};
 use krm_git::tree;
 use krm_names::shown as escaped;
+use krm_overlay::Spot;
+use krm_show::review::FilePlace;
 
 /// The largest file that is looked into, in bytes. What people write by hand is smaller.
 const LARGEST: usize = 4 << 20;
@@ -109,6 +112,35 @@ impl Tree {
             entries.iter().filter(|entry| is_packed(&entry.path)).map(|entry| (entry.path.clone(), String::new()));
         let texts = texts.chain(packed).collect();
         Ok(Self { top: self.top.clone(), texts, files: Files::Commit { store: Box::new(store), entries } })
+    }
+
+    /// A place in one of its files.
+    pub fn place(&self, spot: &Spot) -> FilePlace {
+        let read = || self.text(&spot.file).ok().flatten().map(Cow::Owned);
+        let text = self.texts.get(&spot.file).map(|text| Cow::Borrowed(text.as_str())).or_else(read);
+        FilePlace::of(self.top.join(&spot.file), &text.unwrap_or_default(), spot.offset)
+    }
+
+    /// The text of any file; `None` if there is none, or if it is no text.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn text(&self, path: &str) -> Result<Option<String>> {
+        if let Some(text) = self.texts.get(path) {
+            return Ok(Some(text.clone()));
+        }
+        let bytes = match &self.files {
+            Files::Disk(files) => {
+                let file = self.top.join(path);
+                let is_there = files.iter().any(|known| known == path);
+                is_there.then(|| fs::read(&file).with_context(|| walk::shown(&file))).transpose()?
+            }
+            Files::Commit { store, entries } => {
+                let entry = entries.iter().find(|entry| entry.path == path && entry.kind.is_file());
+                entry.map(|entry| tree::read_file(store, &entry.object)).transpose()?
+            }
+        };
+        Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
     /// The files of a folder, by their paths from it.
