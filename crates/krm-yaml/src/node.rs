@@ -598,8 +598,26 @@ impl<'a> NodeRef<'a> {
 
     /// The texts of all scalars in its subtree, keys included, in the order of the text. An alias has the text of its scalar, if any.
     pub fn strings(self) -> impl Iterator<Item = &'a str> {
-        let scalars = (self.id..self.next_id()).map(move |id| NodeRef { doc: self.doc, id });
-        scalars.filter(|node| !node.is_container()).map(NodeRef::string)
+        self.strings_like(|_, _| true)
+    }
+
+    /// Those of [`NodeRef::strings`] whose first byte (0 if there is none) and length are asked for, and perhaps others.
+    pub fn strings_like(self, is_asked: impl Fn(u8, usize) -> bool) -> impl Iterator<Item = &'a str> {
+        let (first, last) = (self.id as usize, self.next_id() as usize);
+        let nodes = self.doc.nodes[first..last].iter().zip(self.id..);
+        let may_be = move |node: &Node| match node.kind {
+            // Most texts are as they are written.
+            Kind::Scalar if node.link == NONE => {
+                let quote = usize::from(matches!(node.style, Style::Single | Style::Double));
+                let length = node.len() - 2 * quote;
+                let first = self.doc.source.as_bytes().get(node.start as usize + quote);
+                is_asked(first.copied().filter(|_| length > 0).unwrap_or_default(), length)
+            }
+            Kind::Scalar | Kind::Alias => true,
+            Kind::Map | Kind::List => false,
+        };
+        let found = nodes.filter(move |(node, _)| may_be(node)).map(move |(_, id)| NodeRef { doc: self.doc, id });
+        found.filter(|node| !node.is_container()).map(NodeRef::string)
     }
 
     /// The decoded text of a scalar: escapes resolved, lines folded; empty for an absent one and for a container.

@@ -63,13 +63,18 @@ struct Names {
 
 impl Names {
     /// A number below 2^16 for the first byte and the length of a text; long ones share a number.
-    fn shape(text: &str) -> usize {
-        usize::from(text.bytes().next().unwrap_or_default()) << 8 | text.len().min(255)
+    fn shape(first: u8, length: usize) -> usize {
+        usize::from(first) << 8 | length.min(255)
+    }
+
+    /// Whether a text of this first byte and length may be one of them.
+    fn may_have(&self, first: u8, length: usize) -> bool {
+        let shape = Self::shape(first, length);
+        self.shapes[shape / 64] >> (shape % 64) & 1 == 1
     }
 
     fn contains(&self, text: &str) -> bool {
-        let shape = Self::shape(text);
-        self.shapes[shape / 64] >> (shape % 64) & 1 == 1 && self.all.contains(text)
+        self.may_have(first_of(text), text.len()) && self.all.contains(text)
     }
 }
 
@@ -77,9 +82,16 @@ impl FromIterator<String> for Names {
     fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
         let all: HashSet<String> = names.into_iter().collect();
         let mut shapes = vec![0; (1 << 16) / 64];
-        all.iter().map(|name| Self::shape(name)).for_each(|shape| shapes[shape / 64] |= 1 << (shape % 64));
+        all.iter()
+            .map(|name| Self::shape(first_of(name), name.len()))
+            .for_each(|shape| shapes[shape / 64] |= 1 << (shape % 64));
         Self { all, shapes }
     }
+}
+
+/// The first byte of a text, or 0.
+fn first_of(text: &str) -> u8 {
+    text.bytes().next().unwrap_or_default()
 }
 
 /// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check costs
@@ -87,7 +99,10 @@ impl FromIterator<String> for Names {
 fn are_in(names: &Names, value: View<'_, '_>) -> bool {
     match value {
         // An alias may bring in text from outside of the node.
-        View::Node(node) => node.has_aliases() || node.strings().any(|text| names.contains(text)),
+        View::Node(node) => {
+            let mut alike = node.strings_like(|first, length| names.may_have(first, length));
+            node.has_aliases() || alike.any(|text| names.contains(text))
+        }
         View::Made(_) => value.text().is_some_and(|text| names.contains(&text)),
         View::Branch(branch) => branch.children().filter_map(|(_, tree)| tree.view()).any(|value| are_in(names, value)),
     }
