@@ -28,6 +28,8 @@ The records compare values.yaml alone, so some verdicts differ from theirs, each
     holds, not appears      the new default is null, which says nothing
     holds, not other kind before          both releases have this kind, and the default did not change
     unknown, not holds      the files of the subchart are not there
+    same newly, not gone    with `--helm`: another value there changes what the new chart renders, so it reads the place
+    unsettled, not both     the old chart does not render here, because its dependencies are not those of the record's own run
 
 It fails if `gone`, `does not render` or `newly the same` is wrong, or if too little of what is gone is found. `--list` prints places: `wrong`, `missed`, `edits`,
 `render` (records that helm did not settle, or otherwise than expected) or `other` (those whose verdict differs from the one of the record).
@@ -40,6 +42,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
 import yaml
@@ -131,18 +134,29 @@ def program(profile):
     return ROOT / "target" / profile / "examples" / "verdicts"
 
 
+def folder(charts, record, side):
+    path = record["chart_path"]
+    # A packed chart has its version in its name, and the record has the name of the new one.
+    if path.endswith(".tgz"):
+        path = f"{record['chart']}-{record[side].removeprefix('v')}.tgz"
+    return str(charts / record["chart_repo"].replace("/", "+") / record[f"{side}_rev"] / path)
+
+
+def is_refused(charts, record):
+    """Whether helm refuses the new chart with the texts of the values. The chart in a record's own run may have had other dependencies."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = ["helm", "template", "rel", folder(charts, record, "new"), "--namespace", "ns", "--kube-version", "1.34.0"]
+        for number, layer in enumerate(record["overrides_before"]):
+            file = pathlib.Path(scratch, f"{number}.yaml")
+            file.write_text(layer["text"], encoding="utf-8")
+            command += ["--values", str(file)]
+        return subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+
 def verdicts(records, charts, profile, helm):
     """The verdicts of each record: those of its places, by their paths."""
-
-    def folder(record, side):
-        path = record["chart_path"]
-        # A packed chart has its version in its name, and the record has the name of the new one.
-        if path.endswith(".tgz"):
-            path = f"{record['chart']}-{record[side].removeprefix('v')}.tgz"
-        return str(charts / record["chart_repo"].replace("/", "+") / record[f"{side}_rev"] / path)
-
     cases = [
-        {"old": folder(r, "old"), "new": folder(r, "new"), "layers": [o["text"] for o in r["overrides_before"]]}
+        {"old": folder(charts, r, "old"), "new": folder(charts, r, "new"), "layers": [o["text"] for o in r["overrides_before"]]}
         for r in records
     ]
     text = "".join(json.dumps(case) + "\n" for case in cases)
@@ -196,6 +210,8 @@ def main():
             helm = record.get("helm") or {}
             theirs = helm.get("err") or {(True, True): "both", (True, False): "old", (None, None): "unknown"}.get((helm.get("old_renders"), helm.get("new_renders")), "no old")
             own = NAMES[whole["verdict"]] if whole else "both"
+            if (own, theirs) == ("does not render", "both") and is_refused(args.charts, record):
+                theirs = "both, but not here"
             renders[own, theirs] += 1
             if (own, theirs) not in (("both", "both"), ("does not render", "old"), ("unsettled", "no old")):
                 listed["render"].append(f"{own} / {theirs}: {head} {(whole or {}).get('why', '')[:300]}")
