@@ -361,6 +361,12 @@ pub struct Review {
     /// they are gone
     #[arg(long)]
     pub helm: bool,
+    /// The version of Kubernetes that the charts see [default: the newest one that helm knows]
+    #[arg(long, value_name = "VERSION", requires = "helm")]
+    pub kube_version: Option<String>,
+    /// An API version that the charts see. May be given several times
+    #[arg(long, value_name = "VERSION", requires = "helm")]
+    pub api_versions: Vec<String>,
     /// Raise each version where it is written, and move values whose place has another name
     #[arg(long, short = 'i')]
     pub in_place: bool,

@@ -404,7 +404,7 @@ impl<'r> Run<'r> {
         let mut own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
         let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
         over.unread.extend(unread);
-        let unasked = rendered::ask(overlay, charts, &mut own);
+        let unasked = rendered::ask(self.args, overlay, charts, &mut own);
         over.unread.extend(unasked.map(|why| Missed { at: over.at.clone(), why }));
         over.changed = changed_defaults(old, new, &layers);
         over.notes.clone_from(&new.notes);

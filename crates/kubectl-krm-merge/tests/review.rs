@@ -445,6 +445,11 @@ fn a_chart_that_does_not_render_any_more_is_said_first() {
     let ran = reviewed([&new, &old], "mode: b\n", &["--helm"]);
     let want = "not read: helmCharts web: helm does not render the old chart with these values: execution error at";
     assert!(ran.stdout.contains(want), "{ran:?}");
+    // A chart may ask which Kubernetes there is.
+    let later = chart_of("2.0.0", "replicas: 3\n", "a: {{ .Values.replicas }}", "kubeVersion: '>=1.99'\n");
+    let of = |args: &[&str]| reviewed([&old, &later], "replicas: 2\n", &[&["--helm"], args].concat()).stdout;
+    assert!(of(&[]).contains("does not render: with these values"));
+    assert!(!of(&["--kube-version", "1.99.0"]).contains("does not render"));
     // What is missing, nobody gets from the network.
     let needs = "dependencies: [{name: db, version: 1.0.0, repository: https://charts.example.com}]\n";
     let new = chart_of("2.0.0", "replicas: 3\n", "a: {{ .Values.replicas }}", needs);

@@ -8,6 +8,7 @@ use krm_words::overlay as words;
 
 use super::charts::{ForHelm, Loaded};
 use super::layers;
+use crate::cli::Review;
 use crate::helm::{HelmError, Rendering, Values};
 
 /// How long the renderings for one overlay may take, if each of them ends.
@@ -17,7 +18,7 @@ const MOST_TIME: Duration = Duration::from_secs(180);
 const LONGEST_NAME: usize = 53;
 
 /// Asks helm about an overlay. The findings get what it says; returned is why it says nothing, as a sentence.
-pub fn ask(overlay: &Overlay, charts: &[Rc<Loaded>; 2], findings: &mut Vec<Finding>) -> Option<String> {
+pub fn ask(args: &Review, overlay: &Overlay, charts: &[Rc<Loaded>; 2], findings: &mut Vec<Finding>) -> Option<String> {
     let [Some(old), Some(new)] = charts.each_ref().map(|chart| chart.rendered.as_ref()) else { return None };
     let needed = charts.iter().flat_map(|chart| &chart.chart.dependencies);
     if let Some(missing) = needed.into_iter().find(|needed| needed.files == Files::Missing) {
@@ -29,6 +30,7 @@ pub fn ask(overlay: &Overlay, charts: &[Rc<Loaded>; 2], findings: &mut Vec<Findi
     let (namespace, name) = overlay.name.rsplit_once('/').unwrap_or(("", &overlay.name));
     let valid = |name: &str| is_name(name).then(|| name.to_owned());
     let mut asked = Asked {
+        args,
         charts: [old, new],
         release: valid(name).unwrap_or_else(|| "release".to_owned()),
         namespace: valid(namespace),
@@ -49,6 +51,7 @@ fn is_name(name: &str) -> bool {
 
 /// The renderings for an overlay.
 struct Asked<'r> {
+    args: &'r Review,
     charts: [&'r ForHelm; 2],
     release: String,
     namespace: Option<String>,
@@ -70,6 +73,8 @@ impl Renderer for Asked<'_> {
             release: &self.release,
             namespace: self.namespace.as_deref(),
             values: &values,
+            kube_version: self.args.kube_version.as_deref(),
+            api_versions: &self.args.api_versions,
             ..Rendering::default()
         };
         chart.on_disk.render(&asked).map_err(|why| match why {
