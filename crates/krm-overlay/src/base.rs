@@ -213,8 +213,9 @@ impl Reading<'_> {
         let is_component = kustomization.text(&["kind"]).as_deref() == Some("Component");
         inner.resources(&kustomization, &mut own);
         if !is_component {
-            let (steps, unread) = steps(&kustomization, self.files);
-            own.unread.extend(unread);
+            let mut steps = Vec::new();
+            let all = Steps { files: self.files, depth: 0, left: self.left };
+            all.add(&kustomization, &mut steps, &mut own.unread);
             for step in &steps {
                 step.apply(&mut own.objects);
             }

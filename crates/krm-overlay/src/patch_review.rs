@@ -271,3 +271,6 @@ fn of_operations(patch: NodeRef<'_>, old: Option<&Object>, new: &Object) -> Resu
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests;
