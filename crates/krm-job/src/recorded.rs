@@ -5,6 +5,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use krm_package::resource::Identity;
+use krm_schema::schema::builtin::group_of;
 use krm_tree::child::By;
 use krm_tree::leaves::hash;
 use krm_tree::limit::Budget;
@@ -52,7 +53,7 @@ impl Case {
     /// A place of one resource, or the whole resource if the path is empty. An index becomes `[*]`, because the values of `when` say which element
     /// is meant.
     pub fn new(identity: Identity<'_>, path: &FieldPath<'_>, when: Sides<Option<String>>) -> Self {
-        let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let group = group_of(identity.api_version);
         let parts =
             [("group", group), ("kind", identity.kind), ("namespace", identity.namespace), ("name", identity.name)];
         // Without an empty group or namespace, the rule would also be for resources that have one.

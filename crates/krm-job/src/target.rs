@@ -10,6 +10,7 @@ use std::fmt;
 
 use krm_package::package::Present;
 use krm_package::resource::{Identity, Resource};
+use krm_schema::schema::builtin::group_of;
 use krm_schema::scope::is_cluster_scoped;
 use krm_tree::child::Value as _;
 use krm_tree::tree::View;
@@ -206,16 +207,15 @@ impl Target {
     pub fn fits(&self, Present { resource, identity, view }: Present<'_, '_, '_>) -> bool {
         let Identity { api_version, kind, namespace, name } = identity;
         // Most items fail by their kind or name, and thousands of targets may look at thousands of items.
-        let group = || api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let version = || api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
         let fits = |(field, pattern): &(TargetField, Pattern)| match field {
-            TargetField::Group => pattern.fits(group()),
+            TargetField::Group => pattern.fits(group_of(api_version)),
             TargetField::Version => pattern.fits(version()),
             TargetField::Kind => pattern.fits(kind),
             TargetField::Name => pattern.fits(name),
             TargetField::Namespace => {
                 let effective = match namespace {
-                    _ if is_cluster_scoped(group(), kind) => NON_NAMESPACEABLE,
+                    _ if is_cluster_scoped(group_of(api_version), kind) => NON_NAMESPACEABLE,
                     "" => "default",
                     namespace => namespace,
                 };

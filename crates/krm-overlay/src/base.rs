@@ -369,7 +369,7 @@ impl BuildStep {
                 let Some((name, count)) = replicas(entry) else { return };
                 for object in objects.iter_mut().filter(|object| object.is_called(&name, &SCALED)) {
                     object.edit(|value| {
-                        if let Some(Value::Map(spec)) = value.field_mut("spec") {
+                        if let Some(Value::Map(spec)) = value.at_mut(&["spec"]) {
                             spec.insert("replicas".to_owned(), count.clone());
                         }
                     });
@@ -431,7 +431,7 @@ impl ImageEntry {
     }
 }
 
-/// The name of an image, and what stands behind it.
+/// The name of an image, and its tag and digest with their signs.
 pub fn split_image(image: &str) -> (&str, &str) {
     let last = image.rfind('/').map_or(0, |at| at + 1);
     let end = image[last..].find([':', '@']).map_or(image.len(), |at| last + at);
@@ -445,7 +445,7 @@ pub fn each_image(value: &mut Value, look: &mut impl FnMut(&mut Value)) {
             for (name, value) in fields.iter_mut() {
                 match value {
                     Value::List(containers) if name == "containers" || name == "initContainers" => {
-                        containers.iter_mut().filter_map(|one| one.field_mut("image")).for_each(&mut *look);
+                        containers.iter_mut().filter_map(|one| one.at_mut(&["image"])).for_each(&mut *look);
                     }
                     value => each_image(value, look),
                 }

@@ -1,17 +1,17 @@
-//! [`Compared`]: the verdict on a place by its values alone, whoever lays something over it.
+//! [`Compared`]: the verdict on a place by its values alone, for values over a chart and for patches.
 
 use krm_tree::path::FieldPath;
 
 use crate::values::Value;
 use crate::verdict::{Copied, Hidden, HiddenAs, KnownBy, Verdict};
 
-/// A place in both releases, and what lies over it.
+/// A place in both releases, and the value that replaces it.
 pub struct Compared<'r> {
     /// The value of the old release.
     pub original: Option<&'r Value>,
     /// The value of the new release.
     pub updated: Option<&'r Value>,
-    /// What lies over it.
+    /// The value that replaces it.
     pub ours: &'r Value,
     /// The name of the field.
     pub name: &'r str,

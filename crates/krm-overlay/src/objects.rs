@@ -5,6 +5,7 @@ use std::rc::Rc;
 use krm_job::target::Target;
 use krm_package::package::Present;
 use krm_package::resource::{Identity, Origin, Resource};
+use krm_schema::schema::builtin::group_of;
 use krm_schema::scope::is_cluster_scoped;
 use krm_tree::tree::View;
 use krm_yaml::{Document, NodeRef, shown};
@@ -61,7 +62,7 @@ impl Object {
         let (Some(own), Some(others)) = (self.node().and_then(identity), other.node().and_then(identity)) else {
             return false;
         };
-        let is_of_type = group(own.api_version) == group(others.api_version) && own.kind == others.kind;
+        let is_of_type = group_of(own.api_version) == group_of(others.api_version) && own.kind == others.kind;
         is_of_type && self.names.iter().any(|name| other.names.contains(name))
     }
 
@@ -108,7 +109,7 @@ impl Object {
         let (Some(last), Some(own)) = (self.names.last().cloned(), self.node().and_then(identity)) else { return };
         let moved = if self.is_of("", "Namespace") {
             ObjectName { name: namespace.to_owned(), ..last }
-        } else if is_cluster_scoped(group(own.api_version), own.kind) {
+        } else if is_cluster_scoped(group_of(own.api_version), own.kind) {
             return;
         } else {
             ObjectName { namespace: namespace.to_owned(), ..last }
@@ -128,13 +129,13 @@ impl Object {
 
     fn is_of(&self, of_group: &str, of_kind: &str) -> bool {
         let own = self.node().and_then(identity);
-        own.is_some_and(|own| group(own.api_version) == of_group && own.kind == of_kind)
+        own.is_some_and(|own| group_of(own.api_version) == of_group && own.kind == of_kind)
     }
 
     /// Whether a patch without a target is for it. Source: kustomize's `ResId.Equals`, with each name that the object had.
     pub fn is(&self, patch: Identity<'_>) -> bool {
         let Some(own) = self.node().and_then(identity) else { return false };
-        let is_scoped = is_cluster_scoped(group(own.api_version), own.kind);
+        let is_scoped = is_cluster_scoped(group_of(own.api_version), own.kind);
         let namespace =
             |namespace: &str| if namespace.is_empty() { "default".to_owned() } else { namespace.to_owned() };
         let is = |known: &ObjectName| {
@@ -168,9 +169,4 @@ impl Object {
 /// The apiVersion, kind, namespace and name of an object.
 pub fn identity(node: NodeRef<'_>) -> Option<Identity<'_>> {
     Resource::read(node, Origin::Item(0)).identity
-}
-
-/// The group of an apiVersion.
-pub fn group(api_version: &str) -> &str {
-    api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }

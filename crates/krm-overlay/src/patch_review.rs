@@ -93,27 +93,27 @@ pub fn review_kustomization(file: &str, files: &BothFiles<'_>) -> Option<PatchRe
     let root = |files: &dyn BaseFiles| Some(At::root(file, &files.document(file).ok()??, 0));
     let (was, kustomization) = (root(files.old)?, root(files.new)?);
     let (steps, mut unread) = steps(&kustomization, files.new);
-    let mut sides = Sides { old: built(&was, files.old), new: built(&kustomization, files.new) };
+    let mut builds = Builds { old: built(&was, files.old), new: built(&kustomization, files.new) };
     let is_changed = {
         let content = |built: &'_ Built| built.objects.iter().map(|one| one.text().to_owned()).collect::<Vec<_>>();
-        content(&sides.old) != content(&sides.new)
+        content(&builds.old) != content(&builds.new)
     };
     // What both releases leave out is told once.
-    unread.extend(sides.new.unread.clone());
-    let of_old = sides.old.unread.iter().filter(|old| sides.new.unread.iter().all(|new| new.why != old.why));
+    unread.extend(builds.new.unread.clone());
+    let of_old = builds.old.unread.iter().filter(|old| builds.new.unread.iter().all(|new| new.why != old.why));
     unread.extend(of_old.cloned());
     // What is generated matters only to a patch that is for it.
     unread.retain(|unread| !matches!(&unread.why, Why::Field(field) if GENERATING.contains(&field.as_str())));
     let mut findings = Vec::new();
     for step in &steps {
         match step {
-            BuildStep::Patch(patch) => sides.patch(patch, &mut findings),
-            BuildStep::Image(entry) => sides.image(entry, &mut findings),
-            BuildStep::Replicas(entry) => sides.replicas(entry, &mut findings),
+            BuildStep::Patch(patch) => builds.patch(patch, &mut findings),
+            BuildStep::Image(entry) => builds.image(entry, &mut findings),
+            BuildStep::Replicas(entry) => builds.replicas(entry, &mut findings),
             _ => {}
         }
-        step.apply(&mut sides.old.objects);
-        step.apply(&mut sides.new.objects);
+        step.apply(&mut builds.old.objects);
+        step.apply(&mut builds.new.objects);
     }
     Some(PatchReview { findings, unread, is_changed })
 }
@@ -127,7 +127,7 @@ struct ListEntry<'e> {
 }
 
 /// What both releases build.
-struct Sides {
+struct Builds {
     old: Built,
     new: Built,
 }
@@ -156,7 +156,7 @@ impl Subject<'_> {
     }
 }
 
-impl Sides {
+impl Builds {
     fn patch(&self, patch: &Patch, out: &mut Vec<PatchFinding>) {
         let Some(node) = patch.place.node() else { return };
         let at =

@@ -216,7 +216,7 @@ impl Run<'_> {
             self.values.iter().find_map(|value| value.at(path)).into_iter().flat_map(others).collect();
         for other in others {
             let before = self.values.clone();
-            self.values.iter_mut().for_each(|value| set(value, path, &other));
+            self.values.iter_mut().filter_map(|value| value.at_mut(path)).for_each(|found| *found = other.clone());
             let is_same = self.is_same(Release::New, &[], is);
             self.values = before;
             if !is_same? {
@@ -249,21 +249,10 @@ impl Run<'_> {
 
 /// Removes a place. The maps above it stay, for a template may look into them.
 fn remove(value: &mut Value, path: &[String]) {
-    let Value::Map(fields) = value else { return };
-    match path {
-        [] => {}
-        [last] => _ = fields.remove(last),
-        [first, rest @ ..] => fields.get_mut(first).into_iter().for_each(|value| remove(value, rest)),
-    }
-}
-
-/// Changes a place that says something.
-fn set(value: &mut Value, path: &[String], to: &Value) {
-    let Value::Map(fields) = value else { return };
-    match path {
-        [] => {}
-        [last] => fields.get_mut(last).into_iter().for_each(|value| *value = to.clone()),
-        [first, rest @ ..] => fields.get_mut(first).into_iter().for_each(|value| set(value, rest, to)),
+    if let Some((last, above)) = path.split_last()
+        && let Some(Value::Map(fields)) = value.at_mut(above)
+    {
+        fields.remove(last);
     }
 }
 

@@ -10,7 +10,7 @@ use krm_merge_core::change::{Change, Others, Wants};
 use krm_merge_core::merge::merge;
 use krm_merge_core::patch::{Missing, lower};
 use krm_merge_core::policy::NewElements;
-use krm_package::resource::Identity;
+use krm_package::resource::{IDENTITY, Identity};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, Inference, Types, builtin};
 use krm_tree::child::{By, find};
@@ -169,9 +169,6 @@ struct Walk<'w> {
     span: Range<usize>,
 }
 
-/// What says which object a patch is for.
-const IDENTITY: [&[&str]; 4] = krm_package::resource::IDENTITY;
-
 impl Walk<'_> {
     fn add<'a>(&self, change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Leaf<'a>>) {
         let says = match &change.wants {
@@ -198,6 +195,7 @@ impl Walk<'_> {
                     if !keys.is_empty() && !child.change.removes() {
                         out.push(Leaf { path: path.clone(), span: walk.span.clone(), says: Says::Element });
                     }
+                    // The identity says which object the patch is for.
                     if !IDENTITY.iter().any(|names| path.is_fields(names)) {
                         walk.add(&child.change, path, out);
                     }

@@ -63,9 +63,12 @@ impl Value {
         if let Self::Map(fields) = self { fields.get(name) } else { None }
     }
 
-    /// The value of a field, to be changed.
-    pub(crate) fn field_mut(&mut self, name: &str) -> Option<&mut Self> {
-        if let Self::Map(fields) = self { fields.get_mut(name) } else { None }
+    /// The value at a path of fields, to be changed.
+    pub(crate) fn at_mut<S: AsRef<str>>(&mut self, path: &[S]) -> Option<&mut Self> {
+        path.iter().try_fold(self, |value, name| match value {
+            Self::Map(fields) => fields.get_mut(name.as_ref()),
+            _ => None,
+        })
     }
 
     /// Sets the value at a path of fields, with the maps on the way.

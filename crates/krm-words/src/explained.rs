@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use krm_schema::schema::builtin::group_of;
 use krm_schema::schema::explain::Explained;
 use krm_schema::schema::{Basis, atlas, builtin};
 use krm_tree::path::{PathPattern, PatternStep};
@@ -59,11 +60,6 @@ impl Whose {
             _ => Self::Stranger,
         }
     }
-}
-
-/// The group of an apiVersion; empty for the core group.
-fn group_of(api_version: &str) -> &str {
-    api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
 /// The newest version of the type that the user asked for as KIND, KIND.GROUP or KIND.VERSION.GROUP. `known` are the types of this kind that someone

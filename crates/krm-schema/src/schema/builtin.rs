@@ -154,6 +154,11 @@ pub fn root(api_version: &str, kind: &str) -> Option<TypeRef> {
     Some(TypeRef { target: u16::from_le_bytes(target), map_to: None })
 }
 
+/// The group of an apiVersion; empty for the core group.
+pub fn group_of(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _)| group)
+}
+
 /// Whether the newest Kubernetes may serve a group. It moved all types of `extensions` to other groups, and serves none of them since 1.22.
 /// Source: the deprecated API migration guide of Kubernetes.
 pub fn is_served(group: &str) -> bool {
