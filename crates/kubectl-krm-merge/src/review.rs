@@ -24,7 +24,7 @@ use krm_overlay::{Below, ChartSource, Finding, Layer, Overlay, Spot, Verdict, ch
 use krm_show::args::{Color, Reviewed};
 use krm_show::progress::Progress;
 use krm_show::review as page;
-use krm_show::review::{FilePlace, Found, Missed, Over};
+use krm_show::review::{Found, Missed, Over};
 use krm_show::screen::{self, Reader};
 use krm_tree::sides::Side;
 use krm_words::Word;
@@ -252,7 +252,7 @@ impl<'r> Run<'r> {
         let mut over = Over {
             kind: overlay.kind,
             name: overlay.name.clone(),
-            at: self.place(&overlay.at),
+            at: self.tree.place(&overlay.at),
             chart: overlay.below.as_ref().ok().map(|below| name(&below.source)),
             from: None,
             to: None,
@@ -269,7 +269,7 @@ impl<'r> Run<'r> {
                 if was.is_some_and(|was| was.why == unread.why) {
                     return None;
                 }
-                over.unread.push(Missed::of(self.place(&unread.at), unread));
+                over.unread.push(Missed::of(self.tree.place(&unread.at), unread));
                 return Some(over);
             }
             (Ok(below), Some(bases)) => {
@@ -349,7 +349,7 @@ impl<'r> Run<'r> {
                 folder.map(|folder| format!("run `helm dependency update {}`", argument(&folder)))
             }
             Err(Kept::Floats) => None,
-            Err(Kept::ByHand(why)) => Some(format!("{}: {why}", page::path(&self.place(&overlay.at).file))),
+            Err(Kept::ByHand(why)) => Some(format!("{}: {why}", page::path(&self.tree.place(&overlay.at).file))),
         };
         self.next.extend(by_hand);
     }
@@ -372,26 +372,29 @@ impl<'r> Run<'r> {
         all.any(|finding| finding.verdict.hidden(Side::Updated).is_some())
     }
 
-    /// Notes the edits of the values.
+    /// Notes the edits of the values. Only markers need a draft for each side.
     fn edit_values(&mut self) -> Result<()> {
-        for Judged { overlay, findings, releases } in &self.judged {
+        let is_marked = self.args.on_conflict == InConflict::Mark;
+        let sides = if is_marked { &Side::ALL[..] } else { &[Side::Dest] };
+        for judged in &self.judged {
+            let Judged { overlay, findings, .. } = judged;
             let layers = layers(overlay);
-            for side in Side::ALL {
+            for &side in sides {
                 let choose = |finding: &Finding| self.wishes.choice(overlay, finding, self.args.on_conflict, side);
                 let chosen = krm_overlay::rebase(&layers, findings, choose)
                     .map_err(|e| anyhow!("{}: {e}", overlay.layers.get(e.layer).map_or("", |layer| layer.file())))?;
                 for (layer, chosen) in overlay.layers.iter().zip(&chosen) {
-                    let of_file = layer.edits(chosen)?.map(TextEdits::into_vec).unwrap_or_default();
-                    of_file.into_iter().for_each(|edit| self.edits.add_for(layer.file(), side, edit));
+                    for edit in layer.edits(chosen)?.map(TextEdits::into_vec).unwrap_or_default() {
+                        match is_marked {
+                            true => self.edits.add_for(layer.file(), side, edit),
+                            false => self.edits.add(layer.file(), &edit),
+                        }
+                    }
                 }
             }
-            let disputed = findings.iter().filter(|finding| finding.verdict.hidden(Side::Updated).is_some());
-            for (layer, span) in
-                disputed.filter_map(|finding| Some((overlay.layers.get(finding.layer)?, &finding.span)))
-            {
-                self.edits.dispute(layer.file(), layer.offset(span.start)..layer.offset(span.end));
+            if is_marked {
+                dispute(&mut self.edits, judged);
             }
-            overlay.layers.iter().for_each(|layer| self.edits.name(layer.file(), releases.clone()));
         }
         Ok(())
     }
@@ -402,7 +405,7 @@ impl<'r> Run<'r> {
         let layers = layers(overlay);
         let findings = krm_overlay::review(old, new, &layers).into_iter();
         let mut own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
-        let unread = overlay.unread.iter().map(|unread| Missed::of(self.place(&unread.at), unread));
+        let unread = overlay.unread.iter().map(|unread| Missed::of(self.tree.place(&unread.at), unread));
         over.unread.extend(unread);
         let unasked = rendered::ask(self.args, overlay, charts, &mut own);
         over.unread.extend(unasked.map(|why| Missed { at: over.at.clone(), why }));
@@ -415,15 +418,20 @@ impl<'r> Run<'r> {
                 (_, Some(layer)) => Spot { file: layer.file().to_owned(), offset: layer.offset(finding.span.start) },
                 (_, None) => continue,
             };
-            over.found.push(Found { at: self.place(&spot), finding: finding.clone() });
+            over.found.push(Found { at: self.tree.place(&spot), finding: finding.clone() });
         }
         let of = |version: &Option<String>| {
             [over.chart.as_deref(), version.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
         };
         self.judged.push(Judged { overlay, findings: own, releases: [of(&over.from), of(&over.to)] });
     }
+}
 
-    fn place(&self, spot: &Spot) -> FilePlace {
-        self.tree.place(spot)
+/// Notes which places of an overlay's files are in conflict, and between which releases.
+fn dispute(edits: &mut Edits, Judged { overlay, findings, releases }: &Judged<'_>) {
+    let disputed = findings.iter().filter(|finding| finding.verdict.hidden(Side::Updated).is_some());
+    for (layer, span) in disputed.filter_map(|finding| Some((overlay.layers.get(finding.layer)?, &finding.span))) {
+        edits.dispute(layer.file(), layer.offset(span.start)..layer.offset(span.end));
     }
+    overlay.layers.iter().for_each(|layer| edits.name(layer.file(), releases.clone()));
 }

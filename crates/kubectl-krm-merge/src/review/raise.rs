@@ -101,10 +101,13 @@ impl FileEdits {
     /// The new text of a file, and whether it has markers.
     fn text(self, path: &str, text: &str) -> Result<(String, bool)> {
         let mut edits = Sides::default();
-        for (side, own) in self.edits.iter() {
-            edits[side] = TextEdits::of(own.clone())?;
-            let new = edits[side].apply(text, 0..text.len());
-            Document::parse(new).map_err(|e| anyhow!("the new text must be YAML: {e}"))?;
+        for side in Side::DEST_FIRST {
+            edits[side] = TextEdits::of(self.edits[side].clone())?;
+            // Without a conflict, all drafts are one.
+            if side == Side::Dest || edits[side] != edits.dest {
+                let new = edits[side].apply(text, 0..text.len());
+                Document::parse(new).map_err(|e| anyhow!("the new text must be YAML: {e}"))?;
+            }
         }
         if edits.dest == edits.updated {
             return Ok((edits.dest.apply(text, 0..text.len()), false));
