@@ -61,6 +61,7 @@ NAMES = {
     "Holds": "holds",
     "DoesNotRender": "does not render",
     "Unsettled": "unsettled",
+    "AnotherElement": "another element",
 }
 
 
@@ -128,10 +129,11 @@ def ask_helm(record, charts):
             record["truth"].append(truth)
 
 
-def program(profile):
-    command = ["cargo", "build", "--quiet", "-p", "krm-overlay", "--example", "verdicts"]
-    subprocess.run(command + (["--release"] if profile == "release" else []), cwd=ROOT, check=True)
-    return ROOT / "target" / profile / "examples" / "verdicts"
+def program(example, profile):
+    """An example of krm-overlay, built with the features that the workspace has in this profile."""
+    which = ["-p", "krm-overlay", "--release"] if profile == "release" else ["--workspace"]
+    subprocess.run(["cargo", "build", "--quiet", *which, "--example", example], cwd=ROOT, check=True)
+    return ROOT / "target" / profile / "examples" / example
 
 
 def folder(charts, record, side):
@@ -161,7 +163,7 @@ def verdicts(records, charts, profile, helm):
     ]
     text = "".join(json.dumps(case) + "\n" for case in cases)
     started = time.monotonic()
-    command = [program(profile), *(["--helm"] if helm else [])]
+    command = [program("verdicts", profile), *(["--helm"] if helm else [])]
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit("the example `verdicts` failed")

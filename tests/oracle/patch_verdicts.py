@@ -23,7 +23,6 @@ it is an element of a list, add it anew; what holds must have its effect; and `a
 
 import argparse
 import collections
-import gzip
 import json
 import pathlib
 import random
@@ -31,39 +30,19 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-NAMES = {
-    "AnotherElement": "another element",
-    "Gone": "gone",
-    "OtherKind": "other kind",
-    "Hides": "hides",
-    "Appears": "appears",
-    "NewlySame": "same newly",
-    "Unknown": "unknown",
-    "Nowhere": "nowhere",
-    "Same": "same",
-    "Holds": "holds",
-}
+from overlay_verdicts import NAMES, program, read
 
 
 def verdicts(cases, profile):
-    command = ["cargo", "build", "--quiet", "-p", "krm-overlay", "--example", "patch_verdicts"]
-    if profile == "debug":
-        # The features of the workspace are built already.
-        command[3:5] = ["--workspace"]
-    subprocess.run(command + (["--release"] if profile == "release" else []), cwd=ROOT, check=True)
-    program = ROOT / "target" / profile / "examples" / "patch_verdicts"
     text = "".join(json.dumps(case) + "\n" for case in cases)
-    done = subprocess.run([program], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([program("patch_verdicts", profile)], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stderr)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def of_records(path, is_listed, profile):
-    opened = gzip.open if path.name.endswith(".gz") else open
-    with opened(path, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
+    records = read(path)
 
     def case(record):
         entry = {"path": "patch.yaml"}

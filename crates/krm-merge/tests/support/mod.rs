@@ -1,2 +1,3 @@
 pub mod document;
 pub mod git;
+pub mod sampled;

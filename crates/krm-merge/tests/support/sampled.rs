@@ -1,5 +1,7 @@
 //! [`Sampled`]: one of many cases, or all of them on a night.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 /// Says of each case in turn whether it is tried.
 pub struct Sampled {
     step: usize,
@@ -9,7 +11,7 @@ pub struct Sampled {
 impl Sampled {
     /// One of `step` cases, or each with `KRM_MERGE_LAWS`. The step must be a prime that no inner loop has, so that all values meet.
     pub fn one_of(step: usize) -> Self {
-        Self { step: if std::env::var_os("KRM_MERGE_LAWS").is_some() { 1 } else { step }, seen: 0 }
+        Self { step: step_by_day(step), seen: 0 }
     }
 
     /// Whether the next case is tried.
@@ -22,4 +24,9 @@ impl Sampled {
     pub fn of(&self, cases: usize) -> usize {
         cases / self.step
     }
+}
+
+/// The step by day; with `KRM_MERGE_LAWS`, each case is tried.
+pub fn step_by_day(step: usize) -> usize {
+    if std::env::var_os("KRM_MERGE_LAWS").is_some() { 1 } else { step }
 }
