@@ -5,7 +5,7 @@
 # A count does not depend on what else runs on the machine, so a slower program shows at once. It depends a little on the compiler, the
 # C library and the processor: that is what the tolerance is for.
 #
-#   benches/instructions.sh            fails if a run takes over 2 % more than its line says
+#   benches/instructions.sh [N...]     fails if a run takes over 2 % more than its line says; only those of these sizes
 #   benches/instructions.sh --write    makes the lines again
 #
 # Without valgrind it says so and does nothing; `KRM_MERGE_REQUIRE=valgrind` makes that an error.
@@ -13,6 +13,9 @@ set -eu
 cd "$(dirname "$0")/.."
 lines=benches/instructions.txt
 tolerance=2
+write=
+[ "${1:-}" != --write ] || { write=1 && shift; }
+[ $# != 0 ] || set -- 1 1000 10000
 
 if ! command -v valgrind >/dev/null; then
     echo "instructions.sh: valgrind is absent, so no instructions are counted" >&2
@@ -38,7 +41,7 @@ count() {
 
 callgrind="valgrind --tool=callgrind --callgrind-out-file=/dev/null"
 modes="two-way three-way strategic"
-for n in 1 1000 10000; do
+for n in "$@"; do
     # Only the texts are needed here, so the generator is built as the tests are.
     KRM_MERGE_WORKLOADS=$dir KRM_MERGE_SIZE=$n cargo bench --quiet --profile dev --locked --bench merge
     for mode in $modes; do
@@ -52,14 +55,14 @@ for n in 1 1000 10000; do
     done
 done >"$dir/now"
 
-if [ "${1:-}" = --write ]; then
+if [ -n "$write" ]; then
     printf '%-16s %6s %12s %8s\n' mode N instructions per-byte | cat - "$dir/now" >"$lines"
     cat "$lines"
     exit 0
 fi
-awk -v tolerance="$tolerance" '
+awk -v tolerance="$tolerance" -v sizes=" $* " '
     FNR == 1 { file += 1 }
-    file == 1 { was[$1, $2] = $3; next }
+    file == 1 { was[$1, $2] = $3; wanted += index(sizes, " " $2 " ") > 0; next }
     {
         seen += 1
         change = ($1, $2) in was ? 100 * ($3 / was[$1, $2] - 1) : 100
@@ -68,7 +71,7 @@ awk -v tolerance="$tolerance" '
         if (change < -tolerance) { better = 1 }
     }
     END {
-        if (seen != 12) { print "instructions.sh: every run must give a count"; exit 1 }
+        if (!seen || seen != wanted) { print "instructions.sh: every run must give a count"; exit 1 }
         if (better) { print "instructions.sh: fewer than before: run it with --write, so that it stays so" }
         if (worse) { print "instructions.sh: more than " tolerance " % more instructions than '"$lines"' says; make it faster, or run it with --write and say why"; exit 1 }
     }' "$lines" "$dir/now"

@@ -1,4 +1,4 @@
-//! The function as an image: small, static, reproducible, and at work without any right.
+//! The function as an image: small, static, and at work without any right.
 
 #![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 
@@ -6,10 +6,9 @@
 mod hosts;
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use hosts::{IMAGE, image, root, run, run_with, scratch};
+use hosts::{IMAGE, image, root, run, run_with};
 
 const MEGABYTE: u64 = 1_000_000;
 
@@ -62,34 +61,6 @@ fn an_image_is_small_and_says_what_it_is() {
     }
     let version = inspect("{{index .Config.Labels \"org.opencontainers.image.version\"}}");
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
-}
-
-#[test]
-fn the_same_source_in_another_folder_is_the_same_binary() {
-    // It builds the program twice as a release, which only counts for an image.
-    if !image() {
-        return;
-    }
-    let here = fs::read(root().join("dist/krm-merge")).expect("a binary");
-    let folder = scratch("another/folder");
-    for part in ["Cargo.toml", "Cargo.lock", "src", "crates", "image", "benches", "xtask"] {
-        run(Command::new("cp").arg("-r").arg(root().join(part)).arg(&folder)).passes();
-    }
-    let crates = scratch("another-cargo-home");
-    let home = std::env::var_os("CARGO_HOME").map_or_else(
-        || std::path::PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cargo"),
-        std::path::PathBuf::from,
-    );
-    // The crates lie elsewhere too, and what is configured for this machine's cargo stays.
-    for part in ["registry", "config.toml"] {
-        if home.join(part).exists() {
-            symlink(home.join(part), crates.join(part)).expect("a link");
-        }
-    }
-    let mut build = Command::new(folder.join("image/build"));
-    run(build.env("CARGO_HOME", &crates).env("CARGO_TARGET_DIR", folder.join("target"))).passes();
-    let there = fs::read(folder.join("dist/krm-merge")).expect("a binary");
-    assert!(here == there, "{} and {} bytes", here.len(), there.len());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! [`Sampled`]: one of many cases, or all of them on a night.
+//! [`Sampled`]: one of many cases, or all of them with `KRM_MERGE_LAWS`.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
