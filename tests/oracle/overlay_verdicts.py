@@ -27,6 +27,7 @@ The records compare values.yaml alone, so some verdicts differ from theirs, each
     gone or nowhere, not holds or same    the new release has a default that no template reads
     holds, not appears      the new default is null, which says nothing
     holds, not other kind before          both releases have this kind, and the default did not change
+    other kind, not holds   the new release has a list or a scalar where the value is in a map
     unknown, not holds      the files of the subchart are not there
     same newly, not gone    with `--helm`: another value there changes what the new chart renders, so it reads the place
     unsettled, not both     the old chart does not render here, because its dependencies are not those of the record's own run

@@ -4,7 +4,7 @@
 
 use krm_job::event::Severity;
 use krm_json::merge::{Place, ToldResult};
-use krm_overlay::{Chart, Layer, Verdict};
+use krm_overlay::{Chart, Layer, Named, Verdict};
 use krm_tree::sides::{Side, Sides};
 use krm_words::overlay as words;
 use krm_yaml::{Document, Position};
@@ -21,7 +21,7 @@ pub fn review(texts: Sides<&str>) -> Vec<ToldResult> {
     let values = Sides { original, updated, dest }.map(|document| document.roots().next());
     let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } = values else { return faults };
     let [original, updated] = [original, updated].map(Chart::of_defaults);
-    let findings = krm_overlay::review(&original, &updated, &[Layer::of(dest)]);
+    let findings = krm_overlay::review(&original, &updated, &[Layer::of(dest)], &Named::default());
     let findings = findings.iter().filter(|found| !matches!(found.verdict, Verdict::Holds | Verdict::Same));
     let all = findings.map(|found| {
         let severity = match found.verdict {

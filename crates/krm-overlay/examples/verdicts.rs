@@ -14,7 +14,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Instant;
 
-use krm_overlay::{Chart, KnownBy, Layer, NotRendered, Release, Renderer, Verdict, review, settle};
+use krm_overlay::{Chart, KnownBy, Layer, Named, NotRendered, Release, Renderer, Verdict, review, settle};
 use krm_yaml::Document;
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn main() {
             continue;
         };
         let layers: Vec<Layer<'_>> = documents.iter().filter_map(|doc| doc.roots().next()).map(Layer::of).collect();
-        let mut findings = review(&old.chart, &new.chart, &layers);
+        let mut findings = review(&old.chart, &new.chart, &layers, &Named::default());
         let unsettled = match asks_helm {
             true => settle(&old.chart, &layers, &mut findings, &mut Helm { folders, new: &new }).err(),
             false => None,

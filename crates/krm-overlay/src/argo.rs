@@ -2,6 +2,7 @@
 
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+use crate::reads::Named;
 use crate::resources::{Resource, Resources};
 use crate::texts::{At, Texts, joined};
 use crate::unread::{Unread, Why};
@@ -31,6 +32,7 @@ fn spec(kind: OverlayKind, of: &Resource, path: &[&str], texts: &Texts<'_>) -> V
             layers: Vec::new(),
             shared: 0,
             unread: Vec::new(),
+            named: Named::default(),
         };
         add_values(source, &refs, texts, &mut overlay);
         Some(overlay)

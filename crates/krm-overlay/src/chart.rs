@@ -186,9 +186,7 @@ impl Parts {
         for need in needed {
             let name = text(&need, "name");
             let field = Some(text(&need, "alias")).filter(|alias| !alias.is_empty()).unwrap_or_else(|| name.clone());
-            for condition in text(&need, "condition").split(',').filter(|condition| !condition.trim().is_empty()) {
-                sources.named.push(condition.trim().split('.').map(str::to_owned).collect());
-            }
+            sources.named.extend(conditions(&text(&need, "condition")));
             sources.named.push(vec!["tags".to_owned()]);
             if need.field("import-values").is_some() {
                 sources.named.push(vec![field.clone()]);
@@ -208,9 +206,34 @@ impl Parts {
             }
             dependencies.push(Dependency { name, field, files });
         }
+        // A place that the schema requires may not go, whoever reads it.
+        if let Ok(schema) = folder.map("values.schema.json") {
+            add_required(&schema, &mut Vec::new(), &mut sources.named);
+        }
         let defaults = laid_over(&defaults, &folder.map("values.yaml")?);
         let (name, version, notes) = (text(&chart, "name"), text(&chart, "version"), notes(&chart));
         Ok(Self { name, version, defaults, dependencies, notes, sources })
+    }
+}
+
+/// The places that the condition of a dependency names.
+pub(crate) fn conditions(condition: &str) -> impl Iterator<Item = Vec<String>> {
+    let places = condition.split(',').map(str::trim).filter(|place| !place.is_empty());
+    places.map(|place| place.split('.').map(str::to_owned).collect())
+}
+
+/// Adds the places that a JSON schema requires.
+fn add_required(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+    if let Some(Value::List(required)) = schema.field("required") {
+        let places = required.iter().filter_map(Value::text);
+        found.extend(places.map(|name| path.iter().cloned().chain([name.to_owned()]).collect()));
+    }
+    if let Some(Value::Map(properties)) = schema.field("properties") {
+        for (name, below) in properties {
+            path.push(name.clone());
+            add_required(below, path, found);
+            path.pop();
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! The dependencies of a chart: its values below the name of one lie over the values of that chart.
 
+use crate::chart::conditions;
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+use crate::reads::Named;
 use crate::texts::{At, Texts, folder, joined, name};
 use crate::unread::{Unread, Why};
 
@@ -18,22 +20,37 @@ pub struct Dependency {
     pub key: String,
     /// The chart.
     pub below: Result<Below, Unread>,
+    /// The places in its values that the chart around it reads.
+    pub named: Named,
 }
 
 /// The dependencies of the chart in a folder.
 pub fn dependencies(texts: &Texts<'_>, chart: &str) -> Vec<Dependency> {
     let roots = |name: &str| texts.roots(&joined(chart, name).unwrap_or_default()).unwrap_or_default();
     let locked: Vec<At> = roots("Chart.lock").iter().flat_map(|lock| lock.elements(&["dependencies"])).collect();
-    let all = roots(CHART).into_iter().take(1).flat_map(|root| root.elements(&["dependencies"])).enumerate();
+    let all: Vec<At> = roots(CHART).iter().take(1).flat_map(|root| root.elements(&["dependencies"])).collect();
+    let named = named(texts, chart, &all);
     let dependency = |(at, one): (usize, At)| {
         let name = one.text(&["name"])?;
         let is_it = |lock: &&At| lock.text(&["name"]).as_deref() == Some(&name);
         let lock = locked.get(at).filter(is_it).or_else(|| locked.iter().find(is_it));
         let locked = lock.and_then(|lock| lock.text(&["version"]));
         let key = one.text(&["alias"]).unwrap_or_else(|| name.clone());
-        Some(Dependency { below: below(texts, chart, &one, &name, locked), at: one, key })
+        let named = named.below(&key, GLOBAL);
+        Some(Dependency { below: below(texts, chart, &one, &name, locked), at: one, key, named })
     };
-    all.filter_map(dependency).collect()
+    all.into_iter().enumerate().filter_map(dependency).collect()
+}
+
+/// The places in the values of a chart that its own templates and the conditions of its dependencies read.
+fn named(texts: &Texts<'_>, chart: &str, dependencies: &[At]) -> Named {
+    let mut named = Named::default();
+    let templates = joined(chart, "templates").unwrap_or_default() + "/";
+    texts.iter().filter(|(path, _)| path.starts_with(&templates)).for_each(|(_, text)| named.add_text(text));
+    for condition in dependencies.iter().filter_map(|one| one.text(&["condition"])) {
+        conditions(&condition).for_each(|place| named.add(place));
+    }
+    named
 }
 
 /// The chart of a dependency. `chart` is the folder of the chart that has it.
@@ -108,6 +125,7 @@ fn overlay(texts: &Texts<'_>, chart: &str, of: &Dependency, shared: Vec<LayerPla
         shared: shared.len(),
         layers: shared,
         unread: Vec::new(),
+        named: of.named.clone(),
     };
     if let Some(import) = of.at.get(&["import-values"]).filter(|_| overlay.shared == 0) {
         overlay.unread.push(import.unread(Why::Field("import-values".to_owned())));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+use crate::reads::Named;
 use crate::resources::{Resource, Resources};
 use crate::texts::{At, joined};
 use crate::unread::{Unread, Why};
@@ -36,6 +37,7 @@ fn whole(resources: &Resources<'_>, release: &Resource) -> Overlay {
         layers: Vec::new(),
         shared: 0,
         unread: Vec::new(),
+        named: Named::default(),
     };
     if let Some(files) = release.at.get(&["spec", "chart", "spec", "valuesFiles"]) {
         overlay.unread.push(files.unread(Why::Field("valuesFiles".to_owned())));
@@ -65,6 +67,7 @@ fn patched(resources: &Resources<'_>, patch: &Resource) -> Option<Overlay> {
             layers: Vec::new(),
             shared: 0,
             unread: Vec::new(),
+            named: Named::default(),
         },
     };
     overlay.at = patch.at.spot();

@@ -9,6 +9,7 @@ use crate::dependency::{self, CHART, dependencies};
 use crate::flux::{address, of_image};
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind};
+use crate::reads::Named;
 use crate::resources::Resources;
 use crate::texts::{At, Texts};
 use crate::unread::Unread;
@@ -42,6 +43,7 @@ fn unreadable(unread: &Unread) -> Overlay {
         layers: Vec::new(),
         shared: 0,
         unread: Vec::new(),
+        named: Named::default(),
     }
 }
 
@@ -61,6 +63,7 @@ fn of_dependencies(texts: &Texts<'_>, overlay: &Overlay) -> Vec<Overlay> {
             layers,
             shared,
             unread: Vec::new(),
+            named: dependency.named.clone(),
         })
     };
     dependencies(texts, chart).iter().filter_map(over).collect()

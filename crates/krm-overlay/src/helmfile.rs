@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+use crate::reads::Named;
 use crate::texts::{At, Texts, folder, joined, name};
 use crate::unread::{Unread, Why};
 
@@ -35,6 +36,7 @@ fn of_release(texts: &Texts<'_>, repositories: &BTreeMap<String, At>, release: &
         layers: Vec::new(),
         shared: 0,
         unread: Vec::new(),
+        named: Named::default(),
     };
     for value in release.elements(&["values"]) {
         let layer = match value.text(&[]) {

@@ -2,6 +2,7 @@
 
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+use crate::reads::Named;
 use crate::resources::Resources;
 use crate::texts::{At, Texts, folder, joined};
 use crate::unread::{Unread, Why};
@@ -32,6 +33,7 @@ fn of_chart(chart: &At, home: Option<&str>, texts: &Texts<'_>) -> Overlay {
         layers: Vec::new(),
         shared: 0,
         unread: Vec::new(),
+        named: Named::default(),
     };
     let merge = chart.text(&["valuesMerge"]);
     let inline = chart.get(&["valuesInline"]);

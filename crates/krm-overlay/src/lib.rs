@@ -7,7 +7,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //!
-//! use krm_overlay::{Chart, Layer, Verdict, review};
+//! use krm_overlay::{Chart, Layer, Named, Verdict, review};
 //! use krm_yaml::Document;
 //!
 //! let chart = |defaults: &str| {
@@ -20,7 +20,7 @@
 //! };
 //! let ours = Document::parse("replicas: 2\n")?;
 //! let layer = Layer::of(ours.roots().next().expect("a document"));
-//! let findings = review(&chart("replicas: 1")?, &chart("replicas: 3")?, &[layer]);
+//! let findings = review(&chart("replicas: 1")?, &chart("replicas: 3")?, &[layer], &Named::default());
 //! assert!(matches!(findings[0].verdict, Verdict::Hides(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -82,7 +82,7 @@ pub use found::{overlays, pasted};
 pub use layer_place::LayerPlace;
 pub use overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
 pub use patch_review::{BothFiles, PatchFinding, PatchReview, Patched, patched, review_kustomization};
-pub use reads::Blind;
+pub use reads::{Blind, Named};
 pub use rebase::{Choice, RebaseError, rebase};
 pub use review::{Layer, review};
 pub use settled::{NotRendered, Release, Renderer, Unsettled, settle};

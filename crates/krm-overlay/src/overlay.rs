@@ -5,6 +5,7 @@ use std::ops::Range;
 use krm_yaml::{Style, plain_or_quoted};
 
 use crate::layer_place::LayerPlace;
+use crate::reads::Named;
 use crate::texts::At;
 use crate::unread::{Spot, Unread};
 
@@ -25,6 +26,8 @@ pub struct Overlay {
     pub shared: usize,
     /// Values that could not be read, so that nobody knows what they hide.
     pub unread: Vec<Unread>,
+    /// The places that others than the chart below read, such as the templates of a chart with dependencies.
+    pub named: Named,
 }
 
 /// What lays values over a chart.

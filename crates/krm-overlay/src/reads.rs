@@ -80,7 +80,7 @@ impl Reads {
     }
 }
 
-/// The places that a text of values names in its actions, such as `{{ .Values.host }}`; `None` if it takes more than places with names.
+/// The places that a text names in its actions, such as `{{ .Values.host }}`; `None` if it takes more than places with names.
 pub fn named_in(text: &str) -> Option<Vec<Vec<String>>> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
@@ -98,6 +98,57 @@ pub fn named_in(text: &str) -> Option<Vec<Vec<String>>> {
         found.push(Some(path).filter(|path| !path.is_empty())?);
     }
     Some(found)
+}
+
+/// Places of values that others than the templates of the chart read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// These places.
+    Places(Vec<Vec<String>>),
+    /// They may read any.
+    Any,
+}
+
+impl Default for Named {
+    fn default() -> Self {
+        Self::Places(Vec::new())
+    }
+}
+
+impl Named {
+    /// Adds a place.
+    pub fn add(&mut self, place: Vec<String>) {
+        if let Self::Places(places) = self {
+            places.push(place);
+        }
+    }
+
+    /// Adds the places that a text names in its actions.
+    pub fn add_text(&mut self, text: &str) {
+        match named_in(text) {
+            Some(places) => places.into_iter().for_each(|place| self.add(place)),
+            None => *self = Self::Any,
+        }
+    }
+
+    /// Those in the values of a dependency, whose values have this key in those of the chart. All charts see the `global` ones.
+    pub fn below(&self, key: &str, global: &str) -> Self {
+        let Self::Places(places) = self else { return Self::Any };
+        let below = places.iter().filter_map(|place| match place.split_first() {
+            Some((first, rest)) if first == key => Some(rest.to_vec()),
+            Some((first, _)) if first != global => None,
+            _ => Some(place.clone()),
+        });
+        Self::Places(below.collect())
+    }
+
+    /// Whether one of them is this place, something in it, or something that it is in.
+    pub fn meets(&self, path: &[String]) -> bool {
+        match self {
+            Self::Places(places) => places.iter().any(|named| named.iter().zip(path).all(|(one, other)| one == other)),
+            Self::Any => true,
+        }
+    }
 }
 
 #[cfg(test)]

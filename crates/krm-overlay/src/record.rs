@@ -2,6 +2,7 @@
 
 use crate::layer_place::LayerPlace;
 use crate::overlay::{Below, ChartSource, Overlay, OverlayKind, VersionPlace};
+use crate::reads::Named;
 use crate::texts::{At, Texts, folder, joined, name};
 use crate::unread::Why;
 
@@ -39,6 +40,7 @@ fn of_record(texts: &Texts<'_>, root: &At) -> Option<Overlay> {
         layers: Vec::new(),
         shared: 0,
         unread: Vec::new(),
+        named: Named::default(),
     };
     for file in render.elements(&["values"]) {
         let named = file.text(&[]).unwrap_or_default();

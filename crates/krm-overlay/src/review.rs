@@ -8,7 +8,7 @@ use krm_yaml::{NodeRef, Scalar};
 use crate::chart::{Chart, Files};
 use crate::compared::Compared;
 use crate::moved::moved;
-use crate::reads::{Blind, Says, named_in};
+use crate::reads::{Blind, Named, Says};
 use crate::values::{Value, laid_over};
 use crate::verdict::{Finding, KnownBy, MovedTo, Unknown, Verdict};
 
@@ -35,10 +35,11 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// The verdict on each place of the layers, in the order of the layers and of their texts. A later layer lies over an earlier one.
-pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>]) -> Vec<Finding> {
+/// The verdict on each place of the layers, in the order of the layers and of their texts. A later layer lies over an earlier one. What others
+/// read stays, too.
+pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>], others: &Named) -> Vec<Finding> {
     let values: Vec<Value> = layers.iter().map(Layer::value).collect();
-    let mut named = Some(Vec::new());
+    let mut named = others.clone();
     values.iter().for_each(|value| add_named(value, &mut named));
     let (mut below, mut findings) = ([old.defaults.clone(), new.defaults.clone()], Vec::new());
     for (number, layer) in layers.iter().enumerate() {
@@ -46,7 +47,7 @@ pub fn review(old: &Chart, new: &Chart, layers: &[Layer<'_>]) -> Vec<Finding> {
         let mut found = Vec::new();
         leaves(layer.values, &mut layer.at.clone(), None, &mut found);
         for leaf in found {
-            let place = Place { old, new, below: &below, later, named: named.as_deref(), leaf: &leaf };
+            let place = Place { old, new, below: &below, later, named: &named, leaf: &leaf };
             let verdict = place.verdict();
             findings.push(Finding {
                 layer: number,
@@ -108,15 +109,12 @@ fn leaves(node: NodeRef<'_>, path: &mut Vec<String>, key: Option<NodeRef<'_>>, f
     }
 }
 
-/// Adds the places that the texts of a value name in their actions; `None` if they name more than places.
-fn add_named(value: &Value, named: &mut Option<Vec<Vec<String>>>) {
+/// Adds the places that the texts of a value name in their actions.
+fn add_named(value: &Value, named: &mut Named) {
     match value {
         Value::Map(fields) => fields.values().for_each(|value| add_named(value, named)),
         Value::List(elements) => elements.iter().for_each(|value| add_named(value, named)),
-        Value::Scalar(Scalar::String(text)) => match (named.as_mut(), named_in(text)) {
-            (Some(named), Some(more)) => named.extend(more),
-            _ => *named = None,
-        },
+        Value::Scalar(Scalar::String(text)) => named.add_text(text),
         Value::Scalar(_) => {}
     }
 }
@@ -129,8 +127,8 @@ struct Place<'r> {
     below: &'r [Value; 2],
     /// The layers over this one.
     later: &'r [Value],
-    /// The places that the layers name in their texts; `None` if they may name any.
-    named: Option<&'r [Vec<String>]>,
+    /// The places that others read, and those that the layers name in their texts.
+    named: &'r Named,
     leaf: &'r Leaf,
 }
 
@@ -143,7 +141,7 @@ impl Place<'_> {
         let [original, updated] = [&self.below[0], &self.below[1]].map(|below| below.at(path));
         let says = if self.leaf.value.is_null() { Says::Null } else { Says::Value };
         let [was_read, is_read] =
-            [self.old, self.new].map(|chart| self.is_named() || chart.reads.read(path, says, &chart.defaults));
+            [self.old, self.new].map(|chart| self.named.meets(path) || chart.reads.read(path, says, &chart.defaults));
         if !is_read {
             let was_there = self.old.reads.unknown.is_none() || original.is_some();
             let known_by = KnownBy::Chart;
@@ -155,7 +153,7 @@ impl Place<'_> {
         if self.later.iter().any(|later| later.at(path).is_some()) {
             return Verdict::Holds;
         }
-        self.by_values(original, updated)
+        self.of_other_kind().unwrap_or_else(|| self.by_values(original, updated))
     }
 
     /// The chart that has this place, and whose files are missing.
@@ -165,11 +163,17 @@ impl Place<'_> {
         missing.find(|needed| Some(&needed.field) == self.leaf.path.first()).map(|needed| needed.name.as_str())
     }
 
-    /// Whether a text of the layers names the place, something in it, or something that it is in.
-    fn is_named(&self) -> bool {
+    /// The verdict if the map that the place is in has a list or a scalar below it now.
+    fn of_other_kind(&self) -> Option<Verdict> {
         let path = &self.leaf.path;
-        let meets = |named: &Vec<String>| named.iter().zip(path).all(|(one, other)| one == other);
-        self.named.is_none_or(|named| named.iter().any(meets))
+        let below = |end: usize| self.below.each_ref().map(|below| below.at(&path[..end]));
+        let is_map = |value: &Value| matches!(value, Value::Map(_));
+        (1..path.len()).find_map(|end| match below(end) {
+            [original, Some(updated)] if !is_map(updated) && !updated.is_null() && original.is_none_or(is_map) => {
+                Some(Verdict::OtherKind { original: original.cloned(), updated: updated.clone() })
+            }
+            _ => None,
+        })
     }
 
     fn by_values(&self, original: Option<&Value>, updated: Option<&Value>) -> Verdict {
@@ -229,7 +233,7 @@ mod tests {
     fn said(old: &Chart, new: &Chart, layers: &[&str]) -> Vec<String> {
         let documents: Vec<_> = layers.iter().map(|text| Document::parse(*text).expect("YAML")).collect();
         let layers: Vec<_> = documents.iter().map(|doc| Layer::of(doc.roots().next().expect("a document"))).collect();
-        let findings = review(old, new, &layers);
+        let findings = review(old, new, &layers, &Named::default());
         let line = |finding: &Finding| {
             let verdict = match &finding.verdict {
                 Verdict::Holds | Verdict::AnotherElement { .. } => return None,
@@ -273,7 +277,11 @@ mod tests {
             ("", "a: 1", "a: 1", &["0 a: newly same"]),
             ("", "a: null", "a: 1", &[]),
             ("a: 1", "a: {b: 1}", "a: 2", &["0 a: other kind"]),
-            ("a: {b: 1}", "a: x", "a: {b: 2}", &["0 a.b: hides 1 > -"]),
+            ("a: {b: 1}", "a: x", "a: {b: 2}", &["0 a.b: other kind"]),
+            ("a: {}", "a: []", "a: {b: {c: 2}}", &["0 a.b.c: other kind"]),
+            ("", "a: [1]", "a: {b: 2}", &["0 a.b: other kind"]),
+            ("a: [1]", "a: [1]", "a: {b: 2}", &[]),
+            ("a: {}", "a: null", "a: {b: 2}", &[]),
             // A list is one place, a map is not.
             ("a: [1]", "a: [1, 2]", "a: [3]", &["0 a: hides [1] > [1, 2]"]),
             ("a: {b: 1}", "a: {b: 1, c: 2}", "a: {d: 3}", &[]),
@@ -329,11 +337,40 @@ mod tests {
     }
 
     #[test]
+    fn what_others_read_is_not_gone() {
+        let [old, new] = ["{{ .Values.a }}{{ .Values.b }}", ""].map(|template| chart("", template, ["", ""]));
+        let document = Document::parse("a: 1\nb: 1\n").expect("YAML");
+        let gone = |named: &Named| {
+            let layer = Layer::of(document.roots().next().expect("a document"));
+            let findings = review(&old, &new, &[layer], named);
+            let is_gone = |finding: &&Finding| matches!(finding.verdict, Verdict::Gone { .. });
+            findings.iter().filter(is_gone).map(|finding| finding.place.to_string()).collect::<Vec<_>>()
+        };
+        let mut named = Named::default();
+        assert_eq!(gone(&named), ["a", "b"]);
+        named.add_text("{{ .Values.web.a.x }} {{ .Values.b }}");
+        assert_eq!(gone(&named.below("web", "global")), ["b"]);
+        named.add_text("{{ toYaml .Values }}");
+        assert_eq!(gone(&named.below("web", "global")), [""; 0]);
+    }
+
+    #[test]
     fn a_chart_whose_files_are_missing_is_unknown() {
         let files = [("Chart.yaml", "{name: a, dependencies: [{name: db}]}"), ("templates/a.yaml", "{{ .Values.a }}")];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
         let chart = Chart::read(&files.into()).expect("a chart");
         assert_eq!(said(&chart, &chart, &["db: {a: 1}\na: 1\nb: 1"]), ["0 db.a: unknown", "0 b: nowhere"]);
+    }
+
+    #[test]
+    fn a_place_that_the_schema_requires_is_not_gone() {
+        let chart = |template: &str| {
+            let schema = r#"{"required": ["a"], "properties": {"m": {"required": ["x"]}}}"#;
+            let files = [("Chart.yaml", "{name: a}"), ("templates/a.yaml", template), ("values.schema.json", schema)];
+            Chart::read(&files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into()).expect("a chart")
+        };
+        let old = chart("{{ .Values.a }}{{ .Values.b }}{{ .Values.m.x }}{{ .Values.m.y }}");
+        assert_eq!(said(&old, &chart(""), &["a: 1\nb: 1\nm: {x: 1, y: 1}"]), ["0 b: gone", "0 m.y: gone"]);
     }
 
     #[test]
@@ -373,7 +410,7 @@ mod tests {
         let run = |old: &Chart, text: &str| {
             let document = Document::parse(text).expect("YAML");
             let layers = [Layer::of(document.roots().next().expect("a document"))];
-            let edits = rebase(&layers, &review(old, &new, &layers), choose).expect("edits");
+            let edits = rebase(&layers, &review(old, &new, &layers, &Named::default()), choose).expect("edits");
             edits[0].apply(text, 0..text.len())
         };
         let text = run(&old, "# ours\na: 2\nm:\n  # why\n  x:   3 # three\n");

@@ -297,6 +297,7 @@ mod tests {
     use krm_yaml::Document;
 
     use super::*;
+    use crate::reads::Named;
     use crate::review::review;
     use crate::values::laid_over;
 
@@ -344,7 +345,7 @@ mod tests {
         let document = Document::parse(ours).expect("YAML");
         let layers = [Layer::of(document.roots().next().expect("a document"))];
         let (old, new) = (chart("a: 1\nb: 1\nc: 1"), chart("a: 1\nb: 2"));
-        let mut findings = review(&old, &new, &layers);
+        let mut findings = review(&old, &new, &layers, &Named::default());
         let mut fake = Fake { makes, asked: 0 };
         let ended = settle(&old, &layers, &mut findings, &mut fake);
         let gone = findings.iter().filter_map(|finding| match &finding.verdict {

@@ -201,7 +201,7 @@ mod tests {
         let dispute = Dispute::Value { at: "data.x".to_owned(), did: [Did::Changed; 2] };
         let original = original.map(|text| serde_json::to_string(text).expect("JSON"));
         let clash = Clash { original, ..Clash::open(dispute) };
-        let outcome = Event { field: Some(field), ..Event::conflict(Severity::Warning, clash) };
+        let outcome = Event { field: Some(field.into()), ..Event::conflict(Severity::Warning, clash) };
         values(&outcome).expect("values")
     }
 

@@ -510,7 +510,7 @@ diff --git a/c.yaml b/c.yaml
         let clash = Clash { place, original, ..Clash::open(dispute) };
         let value = |text: &str| Some(krm_job::event::Value::String(text.to_owned()));
         let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
-        let mut result = Event { field: Some(field), ..Event::conflict(Severity::Warning, clash) };
+        let mut result = Event { field: Some(field.into()), ..Event::conflict(Severity::Warning, clash) };
         let shown = |result: &Event| picture(result, Reader::Bare).map(Page::text);
         let want = "conflict: : spec.x\n  original: \"a\"\n  dest:     \"b\"\n  updated:  \"c\"\n";
         assert_eq!(shown(&result).as_deref(), Some(want));

@@ -80,7 +80,7 @@ mod tests {
         let what = What::Wrong { why: "50% is: a, b".into(), place };
         let name =
             ResourceRef { api_version: "v1".into(), kind: "A".into(), namespace: "n".into(), name: "x:y,z".into() };
-        let result = Event { resource_ref: Some(name), ..Event::of(what) };
+        let result = Event { resource_ref: Some(name.into()), ..Event::of(what) };
         let want = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=5,title=A n/x%3Ay%2Cz::50%25 is: a, b\n";
         assert_eq!(github(&dest, &[result], Reader::Program).text(), want);
         let plain = Event::new(Severity::Warning, "look");

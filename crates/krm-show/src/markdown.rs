@@ -122,7 +122,7 @@ mod tests {
         let dispute = Dispute::Additions { at: "</pre><script>\n\n# @someone *b* [a](b)".to_owned() };
         let (place, settled) = (ClashPlace::Field("data.<b>".to_owned()), Settled::Dest);
         let clash = Clash { place, settled, ..Clash::open(dispute) };
-        let file = Some(File { path: "a&b.yaml".into(), index: None });
+        let file = Some(File { path: "a&b.yaml".into(), index: None }.into());
         let result = Event { file, ..Event::conflict(Severity::Warning, clash) };
         let dest =
             Side { root: krm_folders::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };

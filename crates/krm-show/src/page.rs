@@ -201,7 +201,7 @@ mod tests {
         let warning = |message: &str| Event::new(Severity::Warning, message);
         let of_file = |path: &str| {
             let file = krm_job::event::File { path: path.to_owned(), index: None };
-            Event { file: Some(file), ..warning("obeyed") }
+            Event { file: Some(file.into()), ..warning("obeyed") }
         };
         let files = ["a", "b", "c", "d", "e"].map(of_file);
         let lines = |results: &[Event]| {

@@ -559,7 +559,8 @@ fn sarif(review: &Review) -> String {
 }
 
 fn title(review: &Review) -> String {
-    format!("krm-merge: {}", review.counts().unwrap_or_else(|| "no value is affected".to_owned()))
+    let nothing = || if review.unread().is_some() { "no value could be reviewed" } else { "no value is affected" };
+    format!("krm-merge: {}", review.counts().unwrap_or_else(|| nothing().to_owned()))
 }
 
 /// How many changed defaults of a chart a comment shows.

@@ -50,9 +50,9 @@ fn conflict(settled: Settled, kind: &str) -> Event {
     };
     let name = ResourceRef { api_version: "v1".into(), kind: kind.into(), namespace: String::new(), name: "m".into() };
     Event {
-        field: Some(Field { path: "data.a".into(), current_value, proposed_value }),
-        resource_ref: Some(name),
-        file: Some(File { path: "a.yaml".into(), index: None }),
+        field: Some(Field { path: "data.a".into(), current_value, proposed_value }.into()),
+        resource_ref: Some(name.into()),
+        file: Some(File { path: "a.yaml".into(), index: None }.into()),
         here: TEXT.find("ours"),
         is_secret: kind == "Secret",
         ..Event::conflict(Severity::Warning, clash)
@@ -60,7 +60,7 @@ fn conflict(settled: Settled, kind: &str) -> Event {
 }
 
 fn of_file(severity: Severity, message: &str, path: &str) -> Event {
-    Event { file: Some(File { path: path.into(), index: None }), ..Event::new(severity, message) }
+    Event { file: Some(File { path: path.into(), index: None }.into()), ..Event::new(severity, message) }
 }
 
 fn change(path: &str, old: Option<&str>, new: Option<&str>) -> Change {
@@ -185,7 +185,7 @@ fn a_comment_has_a_block_for_each_conflict_up_to_its_size() {
 fn the_page_begins_with_what_is_unresolved() {
     let (_folder, dest) = package();
     let results = vec![
-        Event { file: Some(File { path: "b.yaml".into(), index: None }), ..conflict(Settled::Dest, "Service") },
+        Event { file: Some(File { path: "b.yaml".into(), index: None }.into()), ..conflict(Settled::Dest, "Service") },
         conflict(Settled::Open, "ConfigMap"),
         of_file(Severity::Warning, "look", "c.yaml"),
         of_file(Severity::Info, "noted", "d.yaml"),

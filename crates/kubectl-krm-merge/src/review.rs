@@ -64,19 +64,25 @@ pub fn review(args: &Review) -> Result<End> {
         };
         let bases = base.as_ref().map(|base| Bases::of(overlays(&base.texts)));
         check_one(args, &all, &BTreeSet::new())?;
+        let mut overs = Vec::new();
         for (number, overlay) in all.iter().enumerate() {
             progress.set(|| format!("reviewing {} of {}", number + 1, all.len()));
-            reviewed.overlays.extend(run.one(overlay, bases.as_ref()));
+            overs.extend(run.one(overlay, bases.as_ref()));
         }
         if args.in_place {
             run.edit_values()?;
         }
         let of_bases = patches::review(args, &tree, base.as_ref(), &within);
         check_one(args, &all, &of_bases.repositories)?;
-        reviewed.overlays.extend(of_bases.overlays);
+        overs.extend(of_bases.overlays);
         of_bases.edits.into_iter().for_each(|(file, edit)| run.edits.add(&file, &edit));
         next.extend(of_bases.by_hand);
-        let is_refused = args.on_conflict == InConflict::Fail && run.hides_any();
+        let findings = || overs.iter().flat_map(|over: &Over| &over.found).map(|found| &found.finding);
+        let hides = |finding: &Finding| finding.verdict.hidden(Side::Updated).is_some();
+        let is_refused = args.on_conflict == InConflict::Fail && findings().any(hides);
+        if findings().any(|finding| finding.object.is_some() && run.wanted().asks_for(&finding.verdict)) {
+            next.insert("edit the patches by hand: only values are removed, or written between markers".to_owned());
+        }
         next.extend(run.next);
         if args.in_place && !is_refused {
             let changed = run.edits.write(&tree)?;
@@ -86,6 +92,7 @@ pub fn review(args: &Review) -> Result<End> {
             };
             next.extend(changed.marked.iter().map(resolve));
         }
+        reviewed.overlays.extend(overs);
     }
     drop(progress);
     if reviewed.overlays.is_empty() && args.base.is_none() {
@@ -366,12 +373,6 @@ impl<'r> Run<'r> {
         Wanted { same: self.args.drop_same, gone: self.args.drop_gone, hidden: self.args.on_conflict }
     }
 
-    /// Whether a value hides what changes below it.
-    fn hides_any(&self) -> bool {
-        let mut all = self.judged.iter().flat_map(|judged| &judged.findings);
-        all.any(|finding| finding.verdict.hidden(Side::Updated).is_some())
-    }
-
     /// Notes the edits of the values. Only markers need a draft for each side.
     fn edit_values(&mut self) -> Result<()> {
         let is_marked = self.args.on_conflict == InConflict::Mark;
@@ -403,7 +404,7 @@ impl<'r> Run<'r> {
     fn judge(&mut self, overlay: &'r Overlay, charts: &[Rc<Loaded>; 2], over: &mut Over) {
         let [old, new] = charts.each_ref().map(|loaded| &loaded.chart);
         let layers = layers(overlay);
-        let findings = krm_overlay::review(old, new, &layers).into_iter();
+        let findings = krm_overlay::review(old, new, &layers, &overlay.named).into_iter();
         let mut own: Vec<Finding> = findings.filter(|finding| finding.layer >= overlay.shared).collect();
         let unread = overlay.unread.iter().map(|unread| Missed::of(self.tree.place(&unread.at), unread));
         over.unread.extend(unread);

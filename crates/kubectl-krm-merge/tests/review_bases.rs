@@ -110,6 +110,17 @@ fn patches_are_judged_over_the_next_release_of_their_base() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (TOLD, ""));
     ran.failed(1);
     assert_eq!(folder.run(&["review", "team/prod/patch.yaml", "--to", "v1.1.0"]).stdout, TOLD);
+    // No option changes a patch, and what hides stops the run.
+    assert_eq!(folder.run(&["review", "team", "--in-place", "--on-conflict", "fail"]).stdout, TOLD);
+    assert_eq!(folder.read("team/prod/kustomization.yaml"), kustomization(&address("v1.0.0")));
+    let by_hand = "next: edit the patches by hand: only values are removed, or written between markers\n";
+    for wanted in
+        [&["--drop-gone"][..], &["--drop-same"], &["--on-conflict", "mark"], &["--on-conflict", "take-updated"]]
+    {
+        let ran = folder.run(&[&["review", "team", "--in-place"], wanted].concat());
+        assert_eq!((ran.stderr.as_str(), folder.read("team/prod/patch.yaml").as_str()), (by_hand, PATCH));
+        folder.write("team/prod/kustomization.yaml", kustomization(&address("v1.0.0")));
+    }
     let ran = folder.run(&["review", "team", "--in-place"]);
     assert_eq!(ran.stdout, format!("{TOLD}changed team/prod/kustomization.yaml\n"), "{ran:?}");
     assert_eq!(folder.read("team/prod/kustomization.yaml"), kustomization(&address("v1.1.0")));

@@ -231,7 +231,7 @@ test("the function", () => {
 
 test("the module is small", () => {
   const bytes = gzipSync(readFileSync(new URL("krm_merge_bg.wasm", folder)), { level: 9 }).length;
-  assert.ok(bytes < 1_100_000, `${bytes} bytes, compressed`);
+  assert.ok(bytes < 1_110_000, `${bytes} bytes, compressed`);
 });
 
 test("README's example", () => {

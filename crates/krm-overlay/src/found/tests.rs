@@ -255,7 +255,7 @@ fn what_is_pasted_names_a_chart() {
             "-".to_owned(),
             crate::unread::Spot { file: String::new(), offset: 0 },
         );
-        let overlay = Overlay { kind, name, at, below, layers: Vec::new(), shared: 0, unread };
+        let overlay = Overlay { kind, name, at, below, layers: Vec::new(), shared: 0, unread, named: Named::default() };
         assert_eq!(shown(&overlay), format!("package - | {want}"), "{text}");
     }
     assert!(pasted("a: 1\n").expect("YAML").is_empty() && pasted("a: [").is_err());

@@ -1,6 +1,7 @@
 //! A card of the page: the results and changes of a resource, or of a file outside of its resources.
 
 use std::collections::{HashMap, HashSet};
+use std::slice;
 
 use krm_folders::change::Change;
 use krm_folders::package::KPTFILE;
@@ -82,7 +83,9 @@ pub fn cards<'r>(
         let path = result.file.as_ref().map(|file| file.path.as_str());
         let path = path.or_else(|| result.at().map(|at| at.text.as_str())).unwrap_or_default();
         let line = place::of(dest, result).map(|at| at.position.line);
-        deck.card(path, result.resource_ref.as_slice()).results.push(Told { result, line });
+        deck.card(path, result.resource_ref.as_deref().map_or(&[], slice::from_ref))
+            .results
+            .push(Told { result, line });
     }
     for card in &mut deck.cards {
         card.rank = card.rank();

@@ -43,7 +43,7 @@ enum Files {
 /// Whether a file may say something of charts and values.
 fn is_looked_into(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    [".yaml", ".yml"].iter().any(|end| name.ends_with(end)) || ["Chart.lock", "Kustomization"].contains(&name)
+    [".yaml", ".yml", ".tpl"].iter().any(|end| name.ends_with(end)) || ["Chart.lock", "Kustomization"].contains(&name)
 }
 
 fn is_packed(path: &str) -> bool {

@@ -24,6 +24,20 @@ pub struct Wanted {
     pub hidden: InConflict,
 }
 
+impl Wanted {
+    /// Whether it asks for another text where a verdict is this one.
+    pub fn asks_for(self, verdict: &Verdict) -> bool {
+        match verdict {
+            Verdict::NewlySame { .. } | Verdict::Same => self.same,
+            Verdict::Gone { .. } => self.gone,
+            verdict => {
+                matches!(self.hidden, InConflict::Mark | InConflict::TakeUpdated)
+                    && verdict.hidden(Side::Updated).is_some()
+            }
+        }
+    }
+}
+
 /// The values of a layer, in its file, and a place in them.
 type PlaceAt = (LayerAt, String);
 type LayerAt = (String, usize);
