@@ -37,7 +37,7 @@ pub fn run(config: &str, documents: &str) -> Output {
         Err(error) => (String::new(), vec![*error]),
     };
     results::finish(&mut results);
-    let output = Output::of(stdout, &results);
+    let output = Output::of(stdout, results);
     match output.verdict {
         Verdict::Passed => output,
         Verdict::Failed => Output { stdout: documents.to_owned(), ..output },
@@ -52,7 +52,7 @@ fn is_resource_list(text: &str) -> bool {
 
 /// Runs the function on a ResourceList, with the functionConfig of a config file.
 fn configured(config: &str, list: &str) -> Output {
-    let unread = |error: Box<Event>| Output::of(list.to_owned(), &[*error]);
+    let unread = |error: Box<Event>| Output::of(list.to_owned(), vec![*error]);
     let document = match Document::parse(config) {
         Ok(document) => document,
         Err(error) => return unread(in_config(error)),

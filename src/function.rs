@@ -35,7 +35,7 @@ pub fn edited(stdin: &str) -> Output<Edited<'_>> {
 
 /// Does the same with a functionConfig of another text, which comes before that of the ResourceList.
 pub fn edited_by<'s>(stdin: &'s str, config: Option<NodeRef<'_>>) -> Output<Edited<'s>> {
-    let unreadable = |e: Error| Output::of(Edited::default(), &[Event::unreadable(STDIN, &e)]);
+    let unreadable = |e: Error| Output::of(Edited::default(), vec![Event::unreadable(STDIN, &e)]);
     let document = match Document::parse(stdin) {
         Ok(document) => document,
         Err(e) => return unreadable(e),
@@ -69,11 +69,11 @@ fn write<'s>(
     // Nobody looks at the merged trees any more, and they take memory.
     merged.effects = Vec::new();
     match written(stdin, list, merged, &results, limit) {
-        Ok(stdout) => Output::of(stdout, &results),
+        Ok(stdout) => Output::of(stdout, results),
         Err(error) => {
-            let results = [*error];
+            let results = vec![*error];
             let stdout = written(stdin, list, Written::default(), &results, usual(stdin));
-            Output::of(stdout.unwrap_or_else(|_| Edited::of(stdin, TextEdits::default())), &results)
+            Output::of(stdout.unwrap_or_else(|_| Edited::of(stdin, TextEdits::default())), results)
         }
     }
 }
@@ -91,7 +91,7 @@ fn in_file(list: &ResourceList<'_>, mut result: Event) -> Event {
     if let Some(place) = result.at_mut() {
         *place = TextPlace { text: path.clone(), position, form: TextForm::File, inside };
     }
-    result.file.get_or_insert(File { path, index: None });
+    result.file.get_or_insert_with(|| File { path, index: None }.into());
     result
 }
 

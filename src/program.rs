@@ -29,7 +29,7 @@ pub fn main(commands: &str) -> ExitCode {
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => ExitCode::FAILURE,
         Err(e) => {
             // If stderr is closed, nobody would read an error.
-            let _ = tell(&[format!("error: {e:#}")]);
+            let _ = tell(vec![format!("error: {e:#}")]);
             ExitCode::FAILURE
         }
     }
@@ -87,7 +87,7 @@ fn try_main(commands: &str) -> Result<ExitCode> {
         None => edited(&text),
     };
     print(output.stdout.pieces())?;
-    tell(&output.stderr)?;
+    tell(output.stderr)?;
     Ok(match output.verdict {
         Verdict::Passed => ExitCode::SUCCESS,
         Verdict::Failed => ExitCode::FAILURE,
@@ -147,8 +147,11 @@ fn write_all(out: &mut impl Write, mut pieces: &mut [IoSlice<'_>]) -> io::Result
 
 /// Prints lines on stderr, all at once; misleading characters are escaped.
 #[expect(clippy::disallowed_methods, reason = "this is where the function tells")]
-fn tell(lines: &[String]) -> io::Result<()> {
-    let text: String = lines.iter().flat_map(|line| [shown::line(line), "\n".into()]).collect();
+fn tell(lines: Vec<String>) -> io::Result<()> {
+    let mut text = String::new();
+    for line in lines {
+        text.extend([&*shown::line(&line), "\n"]);
+    }
     io::stderr().write_all(text.as_bytes())
 }
 

@@ -155,19 +155,18 @@ impl<'a> ResourceList<'a> {
             [] => None,
             results => Some(crate::results::to_yaml(results, |_| None, &budget)?),
         };
-        let of_results = text.as_deref().map(Document::parse).transpose().map_err(in_stdin)?;
-        let is_usual = |document: &Document<'_>| document.is_simple() && splice::has_usual_layout(self.root, &budget);
-        let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };
+        let is_usual = !results.is_empty() && splice::has_usual_layout(self.root, &budget);
         let (budget, edits) = (Budget::new(limit), TextEdits::default().union(edits).map_err(Unwritable::from)?);
         // Most results come below all else as they are. Elsewhere they are spliced in like a user's text.
-        if layout == Layout::Value && self.ends_with_a_field() {
-            // It takes more memory than its text.
-            drop(of_results);
+        if is_usual && self.ends_with_a_field() && text.as_deref().is_some_and(are_simple) {
             let (end, text) = (self.root.document().source().len(), text.unwrap_or_default());
             budget.take(text.len());
-            let edits = splice::edits_around(self.root, &self.tree(gone, added, None, layout), edits, &budget)?;
+            let edits = splice::edits_around(self.root, &self.tree(gone, added, None, Layout::Value), edits, &budget)?;
             return Ok(edits.union([Edit { range: end..end, text }.into()]).map_err(Unwritable::from)?);
         }
+        let of_results = text.as_deref().map(Document::parse).transpose().map_err(in_stdin)?;
+        let is_simple = of_results.as_ref().is_some_and(Document::is_simple);
+        let layout = if is_usual && is_simple { Layout::Value } else { Layout::Host };
         let of_results = of_results.as_ref().and_then(|document| document.roots().next());
         Ok(splice::edits_around(self.root, &self.tree(gone, added, of_results, layout), edits, &budget)?)
     }
@@ -210,6 +209,25 @@ impl<'a> ResourceList<'a> {
         }
         root.into_tree()
     }
+}
+
+/// About how many bytes of results are read at once. All together take far more memory than their text.
+const AT_ONCE: usize = 1 << 16;
+
+/// Whether results can be copied as they are written.
+fn are_simple(results: &str) -> bool {
+    let is_simple = |some: &str| Document::parse(some).is_ok_and(|some| some.is_simple());
+    let mut start = 0;
+    // Each begins with a dash in the first column.
+    for (at, _) in results.match_indices("\n- ") {
+        if at - start > AT_ONCE {
+            if !is_simple(&results[start..=at]) {
+                return false;
+            }
+            start = at + 1;
+        }
+    }
+    is_simple(&results[start..])
 }
 
 /// Collects the resources of a list among the items, each with its field: `items[3].items[0]`.

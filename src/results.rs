@@ -52,7 +52,7 @@ impl<'r> Json<'r> {
         let original = result.clash().and_then(|clash| clash.original.as_deref()).map(Cow::Borrowed);
         let line = line.map(|line| Cow::Owned(line.to_string()));
         let tags = [(REASON, result.reason().map(Cow::Borrowed)), (ORIGINAL, original), (LINE, line)];
-        let field = result.field.as_ref().map(|Field { path, current_value, proposed_value }| JsonField {
+        let field = result.field.as_deref().map(|Field { path, current_value, proposed_value }| JsonField {
             path,
             current_value: current_value.as_ref().map(yaml_of),
             proposed_value: proposed_value.as_ref().map(yaml_of),
@@ -60,9 +60,9 @@ impl<'r> Json<'r> {
         Self {
             message: krm_words::message(result),
             severity: result.severity,
-            resource_ref: result.resource_ref.as_ref(),
+            resource_ref: result.resource_ref.as_deref(),
             field,
-            file: result.file.as_ref(),
+            file: result.file.as_deref(),
             tags: tags.into_iter().filter_map(|(tag, value)| Some((tag, value?))).collect(),
         }
     }
@@ -107,7 +107,7 @@ fn usual_lines(result: &Event, line: Option<usize>) -> Option<String> {
     let mut text = |key: &str, value: &str| push_text(&mut out, key, value);
     text("- message", &krm_words::message(result))?;
     text("  severity", severity)?;
-    if let Some(ResourceRef { api_version, kind, namespace, name }) = &result.resource_ref {
+    if let Some(ResourceRef { api_version, kind, namespace, name }) = result.resource_ref.as_deref() {
         text("  resourceRef:\n    apiVersion", api_version)?;
         text("    kind", kind)?;
         if !namespace.is_empty() {
@@ -115,7 +115,7 @@ fn usual_lines(result: &Event, line: Option<usize>) -> Option<String> {
         }
         text("    name", name)?;
     }
-    if let Some(Field { path, current_value, proposed_value }) = &result.field {
+    if let Some(Field { path, current_value, proposed_value }) = result.field.as_deref() {
         text("  field:\n    path", path)?;
         for (key, value) in [("    currentValue", current_value), ("    proposedValue", proposed_value)] {
             match value {
@@ -128,7 +128,7 @@ fn usual_lines(result: &Event, line: Option<usize>) -> Option<String> {
             }
         }
     }
-    if let Some(File { path, index }) = &result.file {
+    if let Some(File { path, index }) = result.file.as_deref() {
         push_text(&mut out, "  file:\n    path", path)?;
         out.extend(index.map(|index| format!("    index: {index}\n")));
     }
@@ -211,11 +211,12 @@ mod tests {
         ];
         let resource_ref = |namespace: &str| {
             let [api_version, kind, name] = ["v1", "Pod", "x"].map(str::to_owned);
-            Some(ResourceRef { api_version, kind, namespace: namespace.to_owned(), name })
+            Some(ResourceRef { api_version, kind, namespace: namespace.to_owned(), name }.into())
         };
         for (at, current_value) in values.iter().cloned().enumerate() {
-            let field = Some(Field { path: "a.b".to_owned(), current_value, proposed_value: values[7 - at].clone() });
-            let file = Some(File { path: "a/b.yaml".to_owned(), index: Some(1).filter(|_| at > 0) });
+            let field = Field { path: "a.b".to_owned(), current_value, proposed_value: values[7 - at].clone() };
+            let field = Some(field.into());
+            let file = Some(File { path: "a/b.yaml".to_owned(), index: Some(1).filter(|_| at > 0) }.into());
             let moved = krm_job::event::What::Moved { from: "a".to_owned(), to: "b".to_owned() };
             let events = [
                 Event { resource_ref: resource_ref(""), field, ..Event::of(moved) },

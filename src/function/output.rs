@@ -18,12 +18,18 @@ pub struct Output<Text = String> {
 impl<Text> Output<Text> {
     /// The output with this text, and with the stderr and the exit code that the results call for. If a conflict stops the run, stderr also
     /// says which rules decided nothing, and what to do next: kustomize shows only stderr.
-    pub fn of(stdout: Text, results: &[Event]) -> Self {
-        let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
-        let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.idle().is_some()));
-        let excerpt = |r: &Event| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
-        let lines = shown.flat_map(|r| [vec![krm_words::line(r)], excerpt(r)].concat());
-        let stderr = lines.chain(stop.map(next_step)).collect();
-        Self { stdout, stderr, verdict: Verdict::of(results) }
+    pub fn of(stdout: Text, results: Vec<Event>) -> Self {
+        let verdict = Verdict::of(&results);
+        let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error).map(next_step);
+        let mut stderr = Vec::new();
+        // A result goes when its line is there, because there may be many.
+        for result in results {
+            if result.severity != Severity::Info || (stop.is_some() && result.idle().is_some()) {
+                stderr.push(krm_words::line(&result));
+                stderr.extend(result.excerpt.iter().flat_map(|excerpt| excerpt.lines()).map(str::to_owned));
+            }
+        }
+        stderr.extend(stop);
+        Self { stdout, stderr, verdict }
     }
 }

@@ -3,7 +3,7 @@
 
 Each file is a model: values with an anchor, and users of these. An edit changes the model: a value, the name or the place of an anchor, a use,
 a user. Each pair of one edit of ours and one of theirs is merged, or N random ones of up to three edits of each side. The models merge attribute by attribute, so the script knows what each use must mean before the driver runs. A merge is right if
-* the driver ends with 0 or 1, and with 1 it leaves markers, whose halves are lines of their own side;
+* the driver ends with 0 or 1, and with 1 it leaves markers, whose halves are lines of their own side, and which give YAML if one side wins;
 * where git is clean with a text that is YAML, the driver is clean too, with the same values and the same anchors and aliases;
 * elsewhere, a clean result has the values of the merged model, and the models do not conflict.
 Exit 1 if more than N merges are wrong (0 where it is not given)."""
@@ -323,8 +323,8 @@ def by_name(means):
 
 
 def marked(text):
-    """Each half of the conflicts of a text: of ours and of theirs."""
-    halves, into = {"ours": [], "theirs": []}, None
+    """The lines of a text with markers, each with the half of a conflict that it is in: None, "ours", "base" or "theirs"."""
+    into = None
     for line in text.splitlines():
         if line.startswith("<<<<<<< "):
             into = "ours"
@@ -334,14 +334,13 @@ def marked(text):
             into = "theirs"
         elif line.startswith(">>>>>>> "):
             into = None
-        elif into in halves:
-            halves[into].append(line)
-    return halves
+        else:
+            yield line, into
 
 
 def bare(line):
-    """A line without its indentation and the names of its anchors, which the other side may have renamed."""
-    return re.sub(r"[&*]\w+", "&", line.strip())
+    """A line without its indentation and its anchor, and without the name in its alias: the other side may have renamed or moved the anchor."""
+    return re.sub(r"\*\w+", "*", re.sub(r"\s*&\w+", "", line.strip()))
 
 
 def has_twins(text):
@@ -392,12 +391,18 @@ def judged(plugin, kind, use, place, *edits):
     except yaml.YAMLError:
         gits = None
     if done.returncode == 1:
-        halves = marked(result)
-        if not any(halves.values()):
+        lines = list(marked(result))
+        if all(half is None for _, half in lines):
             found.append("exit 1 without markers: %s" % done.stderr.strip())
         for side, text in (("ours", ours), ("theirs", theirs)):
             own = {bare(line) for line in text.splitlines()}
-            found += ["%s' half has a line of another text: %s" % (side, line) for line in halves[side] if bare(line) not in own]
+            others = [line for line, half in lines if half == side and bare(line) not in own]
+            found += ["%s' half has a line of another text: %s" % (side, line) for line in others]
+            try:
+                # What git left is git's.
+                yaml.safe_load("\n".join(line for line, half in lines if half in (None, side)) if result != git.stdout else "")
+            except yaml.YAMLError as error:
+                found.append("the text is not readable if %s wins: %s" % (side, error))
         if gits and not has_twins(git.stdout):
             found.append("git is clean, and the driver is not: %s" % done.stderr.strip())
         return ("wrong" if found else "conflict"), found, texts

@@ -196,17 +196,27 @@ def by_identity(documents):
     return found
 
 
-def rename(original, side, names):
-    """Puts what has one of these names on a side under its name in original, the most alike first, if at least half of both is the same.
+def says(leaf):
+    """Whether a leaf may tell one thing from another. Numbers and truth values are equal by chance."""
+    text = leaf[1].strip("'\"")
+    return any(c.isalpha() for c in text) and text.lower() not in ("true", "false", "none")
 
-    A number or a boolean says nothing of itself, so it has no other name."""
+
+def rename(original, side, names, *others):
+    """Puts what has one of these names on a side under its name in original, the most alike first, if at least half of both is the same. Another
+    side may have changed what this side renamed, and this side may have changed it alike.
+
+    One number or boolean says nothing of itself, so it has no other name."""
     alike, renamed = [], {}
     for name in names:
         for candidate in (candidate for candidate in original if candidate not in side):
             if not isinstance(side[name], (dict, list, str)):
                 continue
-            one, other = counted(original[candidate]), counted(side[name])
-            alike.append((2 * (one & other).total() / max(1, (one + other).total()), candidate, name))
+            for form in (of[candidate] for of in (original, *others) if candidate in of):
+                one, new = counted(form), counted(side[name])
+                common = one & new
+                if common.total() > 1 or any(map(says, common)):
+                    alike.append((2 * common.total() / max(1, (one + new).total()), candidate, name))
     for share, candidate, name in sorted(alike, reverse=True):
         if share >= 0.5 and candidate not in side and name in side:
             side[candidate] = side.pop(name)
@@ -217,12 +227,12 @@ def rename(original, side, names):
 def pair(original, updated, dest, result):
     """Puts what has another name than in original under that name. In the result it has the name of a side, or a part of the name of each."""
     renamed = {}
-    for side in (updated, dest):
-        renamed |= rename(original, side, [name for name in side if name not in original])
+    for side, other in ((updated, dest), (dest, updated)):
+        renamed |= rename(original, side, [name for name in side if name not in original], other)
     for name, candidate in renamed.items():
         if name in result and name not in updated and name not in dest and candidate not in result:
             result[candidate] = result.pop(name)
-    rename(original, result, [name for name in result if not any(name in side for side in (original, updated, dest))])
+    rename(original, result, [name for name in result if not any(name in side for side in (original, updated, dest))], updated, dest)
 
 
 def faults(original, updated, dest, result, told):

@@ -5,7 +5,7 @@
 //! driver also takes it if it is clean and the conflicts are in texts of several lines, or come from a renamed resource.
 //!
 //! A file that is one document without a name is merged in the same way, as the document that it is. If it has several documents, nobody knows
-//! which of them are one, so git merges the lines. git may put a key twice, though, and does not notice.
+//! which of them are one, so git merges the lines. git may put a key or an anchor twice, though, and does not notice.
 //!
 //! If branches merged each other, they have several common ancestors. git merges these first, and the result is the original of the merge.
 //! If it had the value of one side, the other side's value would win. So no rule decides there, nothing is printed, and a conflict stays
@@ -516,7 +516,7 @@ fn by_line(versions: &Versions) -> Result<End> {
     let (word, what) = match merged.status.code() {
         Some(0) if breaks(versions, &merged.stdout)? => (
             Word::Conflict,
-            "git merged its lines, but the result would be invalid YAML or repeat a key; unresolved. Resolve the conflict markers in the file",
+            "git merged its lines, but the result would be invalid YAML, or repeat a key or an anchor; unresolved. Resolve the conflict markers in the file",
         ),
         Some(0) => return write(versions, &merged.stdout).map(|()| End::Done),
         // The number of conflicts. git counts no further than this.
@@ -537,8 +537,8 @@ fn by_line(versions: &Versions) -> Result<End> {
     Ok(End::Differs)
 }
 
-/// Whether the lines that git merged are no YAML although each side is, or have a key twice that no side has twice. Then our file gets all
-/// lines that differ between markers.
+/// Whether the lines that git merged are no YAML although each side is, or have a key or an anchor twice that no side has twice. Then our file
+/// gets all lines that differ between markers.
 fn breaks(versions: &Versions, lines: &[u8]) -> Result<bool> {
     let sides =
         Sides { original: read(&versions.original)?, updated: read(&versions.theirs)?, dest: read(&versions.ours)? };

@@ -234,7 +234,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             conflict.leave_open();
             // It stands between markers, and all else is merged.
             conflict.severity = Severity::Warning;
-            conflict.file.get_or_insert_with(|| File { path: name.to_owned(), index: None });
+            conflict.file.get_or_insert_with(|| File { path: name.to_owned(), index: None }.into());
         }
         self.text(name, draft, &mut told)?;
         self.rules.budget.check(Kind::Text).ok()?;
@@ -249,7 +249,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             let mut event = Event::of_conflict(&conflict, String::new(), ruling, self.rules.budget);
             if name_of(member).is_none() {
                 event.resource_ref = None;
-                event.file = Some(File { path: called(member), index: None });
+                event.file = Some(File { path: called(member), index: None }.into());
             }
             told.conflicts.push(event);
         });

@@ -284,13 +284,13 @@ impl<'a, 'd> Halves<'a, 'd> {
                         updated: conflict.updated.map(Tree::Node),
                         dest: conflict.dest.clone(),
                     };
-                    (values, conflict.comments)
+                    (values, conflict.comments.as_ref())
                 }
                 Some(Tree::Branch(branch)) => (self.untold(branch).map(Some), None),
                 other => (Sides::of(|_| other.clone()), None),
             };
             Side::ALL.iter().for_each(|side| {
-                let comments = comments.map_or_else(|| entry.comments.clone(), |comments| comments[*side].into());
+                let comments = comments.map_or_else(|| entry.comments.clone(), |comments| (*comments[*side]).into());
                 let is_contested = entry.is_contested || values.updated.is_some() != values.dest.is_some();
                 out[*side].push(Entry { value: values[*side].clone(), comments, is_contested, ..entry.clone() });
             });

@@ -94,6 +94,6 @@ fn copies<'s>(dest: &'s Side, releases: &[&Side]) -> Vec<(&'s Path, &'s Held)> {
 }
 
 fn warning(folder: &Path, path: &str) -> Event {
-    let file = Some(File { path: path.to_owned(), index: None });
+    let file = Some(File { path: path.to_owned(), index: None }.into());
     Event { file, ..Event::of(What::ReleaseInDest(folder.display().to_string())) }
 }

@@ -35,7 +35,7 @@ pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Event> {
 }
 
 fn of_file(path: &str) -> Event {
-    let file = Some(File { path: path.to_owned(), index: None });
+    let file = Some(File { path: path.to_owned(), index: None }.into());
     Event { file, ..Event::of(What::Obeyed) }
 }
 

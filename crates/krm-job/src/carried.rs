@@ -243,7 +243,7 @@ fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment)
 
 /// A result about a file.
 fn of_file(path: &str, event: Event) -> Event {
-    Event { file: Some(event::File { path: path.to_owned(), index: None }), ..event }
+    Event { file: Some(event::File { path: path.to_owned(), index: None }.into()), ..event }
 }
 
 /// The result for rules of the user that pick a side and select this file, but cannot decide its conflict.

@@ -7,6 +7,7 @@ mod value;
 mod what;
 
 use std::slice;
+use std::sync::Arc;
 
 use krm_merge_core::policy::Settled;
 use krm_tree::limit::Exceeded;
@@ -47,14 +48,14 @@ pub struct Event {
     pub what: What,
     /// How severe it is.
     pub severity: Severity,
-    /// The resource it is about.
-    pub resource_ref: Option<ResourceRef>,
+    /// The resource it is about. All events of a resource have the same one: they may be many.
+    pub resource_ref: Option<Arc<ResourceRef>>,
     /// The field it is about.
-    pub field: Option<Field>,
+    pub field: Option<Box<Field>>,
     /// The file of the resource.
-    pub file: Option<File>,
+    pub file: Option<Arc<File>>,
     /// The line of a text that cannot be read, for a person at a terminal.
-    pub excerpt: Option<String>,
+    pub excerpt: Option<Box<str>>,
     /// The byte offset of the place in the text that has dest's resource.
     pub here: Option<usize>,
     /// Whether its values are secret, so that no person may see them.
@@ -192,7 +193,7 @@ impl Event {
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
         let place = TextPlace::new(text, error.position, TextForm::Input);
-        let excerpt = error.excerpt().map(str::to_owned);
+        let excerpt = error.excerpt().map(Into::into);
         Self { excerpt, ..Self::of(What::Wrong { why: error.message.clone(), place }) }
     }
 
@@ -314,11 +315,21 @@ impl Event {
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
         // A document of a file has no name, and its file says which it is.
-        self.resource_ref = resource.identity.filter(|_| !resource.is_file()).map(ResourceRef::from);
-        self.file =
-            resource.path.map(|path| File { path: path.into(), index: resource.index.and_then(|i| i.parse().ok()) });
+        self.resource_ref = resource.identity.filter(|_| !resource.is_file()).map(|of| Arc::new(of.into()));
+        let index = || resource.index.and_then(|i| i.parse().ok());
+        self.file = resource.path.map(|path| File { path: path.into(), index: index() }.into());
         self.is_secret |= resource.secret == Secret::All;
         self
+    }
+
+    /// Takes the resource and the file of another event, if they are equal.
+    pub(crate) fn share(&mut self, other: &Self) {
+        if self.resource_ref == other.resource_ref {
+            self.resource_ref.clone_from(&other.resource_ref);
+        }
+        if self.file == other.file {
+            self.file.clone_from(&other.file);
+        }
     }
 
     /// Whether it is a conflict that no rule of the user decided.

@@ -394,7 +394,7 @@ impl<'s, F: SideFile> Versions<'s, F> {
             at(sides.original, file.path()).is_some_and(|was| identities(was).any(|own| own == identity))
         };
         let is_moved = |file: &F| identities(file).any(|there| own.contains(&there) && !was_there(file, there));
-        let file = Some(event::File { path: self.path.to_owned(), index: None });
+        let file = Some(event::File { path: self.path.to_owned(), index: None }.into());
         sides.dest.iter().any(is_moved).then(|| Event { file, ..Event::of(What::NeitherForm) })
     }
 }

@@ -1,6 +1,7 @@
 //! [`Results`]: the events of a run, as many as the budget allows, and their order.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use krm_tree::limit::{Budget, Kind as Written};
 
@@ -51,11 +52,14 @@ impl<'b> Results<'b> {
     /// # Errors
     /// They take more than is left of the budget.
     pub fn tell(&mut self, results: impl IntoIterator<Item = Event>) -> Result<(), Box<Event>> {
-        for result in results {
+        for mut result in results {
             self.budget.take(size(&result));
             if let Err(exceeded) = self.budget.check(Written::Results) {
                 let told = Event::new(Severity::Error, exceeded.to_string());
                 return Err(Box::new(Event { resource_ref: result.resource_ref, file: result.file, ..told }));
+            }
+            if let Some(last) = self.all.last() {
+                result.share(last);
             }
             self.all.push(result);
         }
@@ -90,7 +94,8 @@ pub fn finish(results: &mut Vec<Event>) {
         results.retain(|result| !result.what.is_done());
     }
     let key = |r: &Event| {
-        let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
+        let of =
+            |r: &Option<Arc<ResourceRef>>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
         (
             // A wrong original makes conflicts that are none, and a host may show only the first results.
             !matches!(r.what, What::OtherOriginal { .. }),

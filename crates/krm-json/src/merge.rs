@@ -306,7 +306,7 @@ fn conflict(
         outcome: krm_words::outcome(clash),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
-        resource: event.resource_ref.clone(),
+        resource: event.resource_ref.as_deref().cloned(),
         place: place(event, Some(dest)),
         path: view.path.keyed(),
         original: shown(Side::Original),
@@ -382,7 +382,7 @@ fn yaml(json: &str) -> Option<String> {
 fn told(event: Event, dest: Option<&Documents<'_>>) -> ToldResult {
     let place = place(&event, dest);
     let (message, reason) = (krm_words::without_place(&event), event.reason());
-    ToldResult { severity: event.severity, message, reason, resource: event.resource_ref, place }
+    ToldResult { severity: event.severity, message, reason, resource: event.resource_ref.as_deref().cloned(), place }
 }
 
 /// The place of a result: in a text that cannot be read, or in dest.

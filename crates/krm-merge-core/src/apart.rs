@@ -17,7 +17,7 @@ use krm_yaml::{NodeRef, Scalar, WrittenChild, same};
 
 use crate::change::{Change, Child, Expects, Inside, Notes, Wants};
 use crate::matched::{Matched, Row};
-use crate::renamed::{FEWEST, replaced};
+use crate::renamed::{FEWEST, replaced, share_of_one};
 use crate::things;
 
 /// The children of a map or list that are one conflict; none if each stands for itself. `changes` are those of updated.
@@ -70,6 +70,10 @@ fn of_both<'a>(within: &str, matched: &Matched<'a>) -> Vec<ChildId<'a>> {
 
 /// The children that a side gave another name, it seems, and that the other side removed or replaced, or from which it removed something: each
 /// with what stands in its place.
+///
+/// A child that a side replaced by one that is like it, while the other side removed it, is taken for that one: git stops there, too. But dest
+/// may have had both beside each other, as many labels have one value. After a first run that removed the old one, the texts are the same, and a
+/// second run must not remove dest's own child. So one text in common is enough only if updated renamed the child.
 fn renamed_and_removed<'a>(changes: &[Child<'a>], matched: &Matched<'a>) -> Vec<ChildId<'a>> {
     let has_names = matches!(matched.by, By::Field | By::Keys(_));
     if !has_names || !matched.has_changed_names() || matched.has_merges() {
@@ -108,18 +112,40 @@ fn renamed_and_removed<'a>(changes: &[Child<'a>], matched: &Matched<'a>) -> Vec<
     };
     let mut found = Vec::new();
     for (side, other) in [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)] {
+        if pairs[side].is_empty() {
+            continue;
+        }
+        let gone: Vec<usize> = (0..rows.original.len()).filter(|at| rows.original[*at].on[side].is_none()).collect();
+        let is_new = |at: &usize| rows[side][*at].on.original.is_none() && rows[side][*at].on[other].is_none();
+        let come: Vec<usize> = (0..rows[side].len()).filter(is_new).collect();
+        let is_one_by_one = |at, new| {
+            gone.len() == come.len() && gone.binary_search(at).is_ok_and(|rank| come.binary_search(new) == Ok(rank))
+        };
+        // How many of the children that the side lacks have a value.
+        let mut counts: HashMap<u64, usize> = HashMap::new();
+        for was in gone.iter().filter_map(|at| rows.original[*at].on.original) {
+            let hashes: HashSet<u64> = Leaves::of(was.value()).hashes().iter().collect();
+            hashes.into_iter().for_each(|hash| *counts.entry(hash).or_default() += 1);
+        }
+        let is_only = |was: NodeRef<'_>, is: NodeRef<'_>| {
+            let new: HashSet<u64> = Leaves::of(is).hashes().iter().collect();
+            Leaves::of(was).hashes().iter().any(|hash| new.contains(&hash) && counts.get(&hash) == Some(&1))
+        };
         let mut instead: HashMap<usize, Vec<usize>> = HashMap::new();
         pairs[other].iter().for_each(|(removed, own)| instead.entry(*removed).or_default().push(*own));
-        for (at, new) in &pairs[side] {
-            let (old, new) = (rows.original[*at], rows[side][*new]);
+        for (at, new_at) in &pairs[side] {
+            let (old, new) = (rows.original[*at], rows[side][*new_at]);
             let (Some(was), Some(is)) = (old.on.original, new.on[side]) else { continue };
             let is_left = old.on[other].is_some_and(|there| same(there.value(), was.value()));
             let instead: Vec<&Row<'a>> = instead.get(at).into_iter().flatten().map(|own| rows[other][*own]).collect();
-            // After a first run, what only dest has beside a child that updated removed is there in the same way, so it must be surely that child.
-            let is_removed = side == Side::Dest && old.on.updated.is_none() && instead.is_empty();
-            let least = if is_removed { FEWEST } else { 1 };
+            // TODO: a small child that dest renamed and updated removed should be told, and stay whoever wins.
+            let least = if side == Side::Dest && old.on.updated.is_none() { FEWEST } else { 1 };
             let is_one = match instead.is_empty() {
-                true => telling_in_common(was.value(), is.value()).is_some_and(|common| common >= least),
+                // Many fields may have the same value.
+                true => {
+                    is_renamed(was.value(), is.value(), least)
+                        && (is_only(was.value(), is.value()) || is_one_by_one(at, new_at))
+                }
                 false => is_alike(was.value(), is.value()),
             };
             if !is_left && !is_in_conflict(old, other) && is_one {
@@ -133,15 +159,19 @@ fn renamed_and_removed<'a>(changes: &[Child<'a>], matched: &Matched<'a>) -> Vec<
 /// Whether a child may be another one under a new name: at least half of what it had is there.
 fn is_alike(was: NodeRef<'_>, is: NodeRef<'_>) -> bool {
     let (old, new) = (Leaves::of(was), Leaves::of(is));
-    old.kept(&new).map_or_else(|| telling_in_common(was, is).is_some(), |kept| kept >= HALF && old.common(&new) > 0)
+    old.kept(&new).map_or_else(|| has_its_texts(was, is, 1), |kept| kept >= HALF && old.common(&new) > 0)
 }
 
-/// How many texts both have, if these are at least half of those of the first one. Numbers, truth values and empty texts are equal by chance.
-fn telling_in_common(was: NodeRef<'_>, is: NodeRef<'_>) -> Option<usize> {
+/// Whether nothing but a new name explains what two children have in common: at least so many texts, or what makes one child of them anywhere.
+fn is_renamed(was: NodeRef<'_>, is: NodeRef<'_>, least: usize) -> bool {
+    has_its_texts(was, is, least) || share_of_one(&Leaves::of(was), &Leaves::of(is)).is_some()
+}
+
+/// Whether one has at least half of the texts of another one, and so many of them. Numbers, truth values and empty texts are equal by chance.
+fn has_its_texts(was: NodeRef<'_>, is: NodeRef<'_>, least: usize) -> bool {
     let [old, new] = [was, is].map(|node| Hashes::from(texts_in(node)));
     let common = old.common(&new);
-    let is_half = common > 0 && common * 2 >= old.count();
-    (was.resolve().kind() == is.resolve().kind() && is_half).then_some(common)
+    was.resolve().kind() == is.resolve().kind() && common >= least && common * 2 >= old.count()
 }
 
 /// A hash of each text in a value that may tell it from another one.
@@ -196,7 +226,7 @@ pub(crate) fn each_way<'a>(inside: &Inside<'a>) -> [Inside<'a>; 2] {
     let (own, others): (Vec<&Child<'a>>, Vec<&Child<'a>>) =
         inside.children.iter().partition(|child| ids.contains(&child.id));
     let others: Vec<Child<'a>> = others.into_iter().cloned().collect();
-    let notes: HashMap<&ChildId<'a>, Notes<'a>> = own.iter().map(|child| (&child.id, child.change.notes)).collect();
+    let notes: HashMap<&ChildId<'a>, Notes<'a>> = own.iter().map(|child| (&child.id, *child.change.notes)).collect();
     let written: HashMap<ChildId<'a>, (Option<NodeRef<'a>>, NodeRef<'a>)> = match inside.by {
         By::Field => inside
             .like
@@ -209,7 +239,7 @@ pub(crate) fn each_way<'a>(inside: &Inside<'a>) -> [Inside<'a>; 2] {
         let notes = notes.get(id).copied().unwrap_or_default();
         let node = written.get(id).copied();
         let wants = node.map_or(Wants::Nothing, |(_, value)| Wants::Value(value));
-        Child { id: id.clone(), node, change: Change { expects: Expects::Anything, wants, notes } }
+        Child { id: id.clone(), node, change: Change { expects: Expects::Anything, wants, notes: notes.into() } }
     });
     let mut all: Vec<Child<'a>> = others.iter().cloned().chain(taken).collect();
     all.sort_by_key(|child| child.node.map_or(usize::MAX, |(_, value)| value.start()));

@@ -7,7 +7,7 @@ use krm_tree::child::{By, ChildId, ids_of_both};
 use krm_tree::path::{FieldPath, Trail};
 use krm_tree::remarks::Remarks;
 use krm_tree::sides::{Side, Sides};
-use krm_tree::slots::Slots;
+use krm_tree::slots::{BoxedSlots, Slots};
 use krm_tree::tree::{Made, View};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, are_written_alike, same_comment};
@@ -22,13 +22,13 @@ pub struct Change<'a> {
     /// The value that the other side wants there.
     pub wants: Wants<'a>,
     /// The comments that the other side wants for the node itself.
-    pub notes: Notes<'a>,
+    pub notes: BoxedSlots<NoteChange<'a>>,
 }
 
 impl<'a> Change<'a> {
     /// The change of a patch, which expects nothing, with the patch's comment on the line.
     pub fn patch(wants: Wants<'a>, comment: Option<&'a str>) -> Self {
-        Self { expects: Expects::Anything, wants, notes: notes_of_line(comment) }
+        Self { expects: Expects::Anything, wants, notes: notes_of_line(comment).into() }
     }
 }
 
@@ -66,6 +66,11 @@ impl<'a> Change<'a> {
     /// The lines above the node that belong to no child and that come: they are new there, or dest has those of original.
     pub fn gap_to_be(&self) -> Option<&'a str> {
         self.notes.gap.and_then(NoteChange::comes)
+    }
+
+    /// Asks for other lines above the node that belong to no child.
+    pub fn set_gap(&mut self, gap: Option<NoteChange<'a>>) {
+        self.notes = Notes { gap, ..*self.notes }.into();
     }
 
     /// Whether it removes the node.
@@ -218,7 +223,7 @@ pub enum Wants<'a> {
     /// This value, whole.
     Value(NodeRef<'a>),
     /// This text, which no document holds.
-    Made(Made<'a>),
+    Made(Box<Made<'a>>),
     /// This value as it is written, with its comments: dest still has the text that the other side changed.
     Text(NodeRef<'a>),
     /// A map or list, with changes to only these children.
@@ -308,7 +313,11 @@ impl<'a> Inside<'a> {
             let (mut below, expects) = (Trail::from(trail.path()), expects.of_field(name));
             below.push(id.step(&self.by), None);
             let wants = Wants::nothing_at(&below, Some(value), expects);
-            self.children.push(Child { id, node: None, change: Change { expects, wants, notes: Notes::default() } });
+            self.children.push(Child {
+                id,
+                node: None,
+                change: Change { expects, wants, notes: BoxedSlots::default() },
+            });
         }
         self.others = Others::Stay;
         self
@@ -350,7 +359,7 @@ impl<'a> Inside<'a> {
     /// children as before.
     pub fn keep_gaps_in_new_order(&mut self) {
         if self.children.iter().any(|child| child.change.notes.gap.is_some()) && self.has_new_order() {
-            self.children.iter_mut().for_each(|child| child.change.notes.gap = None);
+            self.children.iter_mut().for_each(|child| child.change.set_gap(None));
             self.children.retain(|child| child.change.asks());
         }
     }

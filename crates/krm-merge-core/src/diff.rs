@@ -15,6 +15,7 @@ use krm_schema::schema::Cursor;
 use krm_tree::child::{By, ChildId};
 use krm_tree::path::{FieldPath, Trail};
 use krm_tree::sides;
+use krm_tree::slots::BoxedSlots;
 use krm_tree::tree::View;
 use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, same};
 
@@ -49,7 +50,7 @@ pub struct Diff<'a> {
 /// A null is a value, and "nothing" is an absent field. So a null arrives as upstream wrote it, and a null of dest stays.
 ///
 /// # Errors
-/// A repeated key in a map that is compared.
+/// A repeated key in a map that is compared; an anchor that one side moved from a value that the other one changed.
 pub fn diff<'a>(
     original: Option<NodeRef<'a>>,
     updated: NodeRef<'a>,
@@ -144,7 +145,7 @@ impl<'a> NodeOfSides<'a> {
     }
 
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
-        Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
+        Some(Change { expects: Expects::Exactly(self.original), wants, notes: BoxedSlots::default() })
     }
 
     /// A change inside a map or list, and of its order; `None` if nothing changed.
@@ -195,6 +196,7 @@ impl<'a> Differ<'a> {
 
     fn node(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let sides = self.merged(sides)?;
+        self.anchors.check(sides.by_side())?;
         let Some(updated) = sides.updated else {
             return match sides.original {
                 Some(original) => self.dropped(original, sides, cursor),
@@ -317,7 +319,7 @@ impl<'a> Differ<'a> {
             let child = change.map(|change| Child {
                 id: ChildId::Field(name),
                 node: Some((Some(key), value)),
-                change: Change { notes, ..change },
+                change: Change { notes: notes.into(), ..change },
             });
             children.get_or_insert_with(before).extend(child);
         }

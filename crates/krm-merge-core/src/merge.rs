@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
         let updated = match &change.wants {
             Wants::Same => return Ok(dest),
             Wants::Text(node) => return Ok(Some(Tree::Node(*node))),
-            Wants::Made(made) => return Ok(Some(made.clone().into())),
+            Wants::Made(made) => return Ok(Some(Tree::Made(made.clone()))),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
@@ -500,7 +500,7 @@ impl<'a> Walk<'a> {
         let has_room = || {
             before.is_some_and(is_empty_flow) || place.is_some_and(|(place, old)| can_end_with_comments(&place, old))
         };
-        let notes = child.change.notes;
+        let notes = *child.change.notes;
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key);
         let stays = match &mut entry.value {
@@ -512,7 +512,8 @@ impl<'a> Walk<'a> {
                 let both = written().zip(child.node);
                 let of_sides = both.map(|(written, node)| comments_of_sides(written, gap(), node, notes));
                 let without_below = |comments: Comments<'a>| Comments { below: None, ..comments };
-                conflict.comments = if has_room() { of_sides } else { of_sides.map(|all| all.map(without_below)) };
+                let of_sides = if has_room() { of_sides } else { of_sides.map(|all| all.map(without_below)) };
+                conflict.comments = of_sides.map(|all| all.map(Into::into));
                 CommentOf::Winner
             }
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {

@@ -292,7 +292,7 @@ impl<'a> Lowering<'a> {
             self.absent += usize::from(there.is_none());
             let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
             self.absent -= usize::from(there.is_none());
-            change.notes = notes_of_line(comment_text(&Place::of_entry(key, value), value));
+            change.notes = notes_of_line(comment_text(&Place::of_entry(key, value), value)).into();
             self.trail.pop();
             // What dest has already is no change. Where the others go, a field that stays must be named.
             let asks = others == Others::Go || !change.notes.is_empty() || !change.wants.is_there(there);
@@ -704,7 +704,7 @@ impl<'a> Lowering<'a> {
                 Change::patch(Wants::Value(element), None)
             };
             self.trail.pop();
-            change.notes = notes_of_line(comment_text(&Place::of_element(patch, element), element));
+            change.notes = notes_of_line(comment_text(&Place::of_element(patch, element), element)).into();
             children.push(Child { id, node: Some((None, element)), change });
         }
         self.replaced -= 1;

@@ -240,7 +240,7 @@ impl RefinedText {
                 let is_same = !lines.is_in_conflict() && document::mean_the_same(&document.dest, &lines.dest);
                 Some(if is_same { Self { how: document.how, ..lines } } else { document })
             }
-            Some(document) if lines.is_in_conflict() || !document::is_document(&lines.dest) => Some(document),
+            Some(document) if lines.is_in_conflict() || !document::is_document(&lines.dest, sides) => Some(document),
             _ => Some(lines).filter(|lines| lines.sources.is_finer()),
         }
     }

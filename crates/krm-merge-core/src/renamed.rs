@@ -2,7 +2,8 @@
 //!
 //! A container that dest renamed is still the container whose image upstream changes; git sees one line of it change. So a child that a
 //! side lacks and a child that the side added are one if at least half of their values are equal. They must also share a few values,
-//! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added.
+//! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added. A value counts
+//! at its depth: a child that moved below a new parent is not that parent.
 //!
 //! In the place of the old child, the new one may have grown: then it counts how much of the old child it kept. And there both sides may
 //! have renamed an element, in different ways: then the name is in conflict. For fields, see `apart.rs`.
@@ -125,7 +126,7 @@ fn partners<'c, 'a>(
         return HashMap::new();
     }
     let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
-    let leaves = |node: &NodeRef<'_>| Leaves::of(*node);
+    let leaves = |node: &NodeRef<'_>| Leaves::by_depth(*node);
     let new: Vec<Leaves> = come.iter().map(|(_, node)| leaves(node)).collect();
     let old: Vec<(usize, Leaves)> = gone.iter().enumerate().map(|(i, (_, node))| (i, leaves(node))).collect();
     let of_other = gone.iter().enumerate().filter_map(|(i, (name, _))| Some((i, leaves(by_name[other].get(name)?))));
@@ -155,19 +156,24 @@ fn partners<'c, 'a>(
                 Some(left) => left,
                 None => return HashMap::new(),
             };
-            let common = old.common(new);
-            let least = if common < FEW { TWO_THIRDS } else { HALF };
             let is_grown = || {
-                let kept = old.kept(new).filter(|_| common >= FEW && in_place.contains(&(*i, j)));
+                let kept = old.kept(new).filter(|_| old.common(new) >= FEW && in_place.contains(&(*i, j)));
                 kept.is_some_and(|kept| kept >= TWO_THIRDS)
             };
-            let share = old.share(new).filter(|share| (*share >= least && common >= FEWEST) || is_grown());
+            let share = share_of_one(old, new).or_else(|| old.share(new).filter(|_| is_grown()));
             let is_so_in_other = in_other.get(&gone[*i].0) == Some(&come[j].0);
             let more = if is_so_in_other { MOST_ALIKE } else { 0 };
             share.into_iter().for_each(|share| pairs.offer(*i, j, share + more));
         }
     }
     pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()
+}
+
+/// How much two children have in common, in thousandths, if it is enough for one child.
+pub(crate) fn share_of_one(old: &Leaves, new: &Leaves) -> Option<u32> {
+    let common = old.common(new);
+    let least = if common < FEW { TWO_THIRDS } else { HALF };
+    old.share(new).filter(|share| *share >= least && common >= FEWEST)
 }
 
 /// The names of the children of original that a side lacks, each with those of the children of the side that are in its place.

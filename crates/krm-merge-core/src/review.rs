@@ -194,10 +194,10 @@ impl<'a> Review<'a> {
         let found = match cursor.members() {
             Members::NamedByType => beside_type(map),
             Members::Any | Members::OneBeside(_) => {
-                // Each map that changed comes here, and hardly any has two of such fields.
-                let fields = map.fields();
-                let groups = cursor.alternatives(self.trail.field().unwrap_or_default());
-                groups.filter(|_| fields.len() > 1).find_map(|group| {
+                // Each map that changed comes here, and hardly any is a union.
+                let fields = LazyCell::new(|| map.fields());
+                let mut groups = cursor.alternatives(self.trail.field().unwrap_or_default());
+                groups.find_map(|group| {
                     let members = fields.iter().filter(|(name, value)| group.has(name) && sets(name, *value));
                     let members: Vec<&str> = members.map(|(name, _)| *name).collect();
                     let had = |name: &&str| dest.and_then(|dest| dest.get(name)).is_some_and(|v| is_set(View::Node(v)));

@@ -5,11 +5,15 @@
 //! mean the same in a Deployment, a CronJob and the custom resources of operators. So these fields are found anywhere in a resource.
 //! Source: the API reference of Kubernetes and of the Gateway API.
 
+mod names;
+
 use std::borrow::Cow;
 
 use krm_tree::child::{By, ChildId, MergeKey, Value};
 use krm_tree::path::FieldPath;
 use krm_tree::tree::View;
+
+pub use names::Names;
 
 /// The identity by which others refer to a resource. An empty namespace stands for the namespace of the package.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

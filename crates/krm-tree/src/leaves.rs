@@ -49,10 +49,19 @@ impl Hashes {
 }
 
 impl Leaves {
-    /// The leaves of a value.
+    /// The leaves of a value, however deep they are.
     pub fn of<'a>(value: impl Value<'a>) -> Self {
+        Self::counting(value, Depth::Any)
+    }
+
+    /// The leaves of a value, each at its depth: a merge of two values finds no others again.
+    pub fn by_depth<'a>(value: impl Value<'a>) -> Self {
+        Self::counting(value, Depth::At(0))
+    }
+
+    fn counting<'a>(value: impl Value<'a>, depth: Depth) -> Self {
         let mut hashes = Vec::new();
-        collect(value, 0, &mut hashes);
+        collect(value, Spot { depth, field: 0 }, &mut hashes);
         let kind = match value.scalar() {
             Some(Scalar::String(_)) => value.lines().map(|_| Kind::Scalar),
             Some(_) => None,
@@ -94,16 +103,50 @@ impl Leaves {
 /// Two values with at least this many thousandths in common are one value that changed. It is one half, as in git's detection of renames.
 pub const HALF: u32 = 500;
 
+/// How deep a leaf is in its value.
+#[derive(Clone, Copy, Hash)]
+enum Depth {
+    /// It does not count.
+    Any,
+    /// So many maps are around it.
+    At(usize),
+}
+
+/// Where a leaf is.
+#[derive(Clone, Copy, Hash)]
+struct Spot {
+    depth: Depth,
+    /// A hash of the field that holds it.
+    field: u64,
+}
+
+impl Spot {
+    fn of_field(self, name: &str) -> Self {
+        let depth = match self.depth {
+            Depth::Any => Depth::Any,
+            Depth::At(depth) => Depth::At(depth + 1),
+        };
+        Self { depth, field: hash(name) }
+    }
+}
+
 /// A scalar counts with the field that holds it, as in a line of a text. What leads to that field may have another name on a side, and so may
 /// the field of a text of several lines.
-fn collect<'a>(value: impl Value<'a>, field: u64, out: &mut Vec<u64>) {
+fn collect<'a>(value: impl Value<'a>, spot: Spot, out: &mut Vec<u64>) {
     match value.scalar() {
         Some(scalar) => match Some(value).filter(|_| matches!(scalar, Scalar::String(_))).and_then(Value::lines) {
-            Some(text) => out.extend(text.lines().filter(|line| !is_blank(line)).map(|line| hash((0, line)))),
-            None => out.push(hash((field, scalar))),
+            Some(text) => {
+                out.extend(text.lines().filter(|line| !is_blank(line)).map(|line| hash((spot.depth, line))));
+            }
+            None => out.push(hash((spot, scalar))),
         },
-        None if value.is_map() => value.fields().for_each(|(name, value)| collect(value, hash(name), out)),
-        None => value.elements().into_iter().for_each(|element| collect(element, hash((field, "[]")), out)),
+        None if value.is_map() => {
+            value.fields().for_each(|(name, value)| collect(value, spot.of_field(name), out));
+        }
+        None => {
+            let spot = Spot { field: hash((spot.field, "[]")), ..spot };
+            value.elements().into_iter().for_each(|element| collect(element, spot, out));
+        }
     }
 }
 

@@ -62,6 +62,24 @@ pub fn lost<'a>(tree: &Tree<'a>) -> Vec<(FieldPath<'a>, NodeRef<'a>)> {
     reader.broken.into_iter().filter(|link| link.is_lost).map(|link| (link.path, link.node)).collect()
 }
 
+/// An anchor that a text, which was made of a tree, has more than once, although no text in the tree has it more than once.
+pub(crate) fn repeated<'w>(text: NodeRef<'w>, tree: &Tree<'_>) -> Option<&'w str> {
+    text.document().repeated_anchors(text).find(|anchor| !is_repeated_in(tree, name_in(anchor)))
+}
+
+/// Whether one of the texts that a tree is made of has an anchor more than once.
+fn is_repeated_in(tree: &Tree<'_>, name: &str) -> bool {
+    let is_repeated = |node: NodeRef<'_>| count(node, name) > 1;
+    match tree {
+        Tree::Node(node) => is_repeated(*node),
+        Tree::Branch(branch) => {
+            let mut values = branch.entries.iter().filter_map(|entry| entry.value.as_ref());
+            is_repeated(branch.like) || values.any(|value| is_repeated_in(value, name))
+        }
+        Tree::Made(_) | Tree::Conflict(_) => false,
+    }
+}
+
 /// A reader of the text that a tree becomes.
 #[derive(Default)]
 struct LinkReader<'a> {
@@ -240,4 +258,39 @@ fn count(node: NodeRef<'_>, name: &str) -> usize {
     let document = node.document();
     let anchored = document.roots().filter(|root| root.holds(node)).flat_map(|root| document.anchored_in(root));
     anchored.filter(|node| node.anchor_text().is_some_and(|anchor| name_in(anchor) == name)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::Budget;
+    use crate::splice::{Unwritable, edits};
+    use krm_yaml::Document;
+
+    #[test]
+    fn no_anchor_is_written_twice_that_each_text_has_once() {
+        for (dest, other, refused) in [
+            ("a: &x 1\nb: *x\n", "c: &x 1\n", Some("&x")),
+            ("a: {b: &x 1}\n", "c: [{d: &x 1}]\n", Some("&x")),
+            ("{a: &x 1}", "{c: [&x 1]}", Some("&x")),
+            ("a: 1\n", "c: &x {d: 1}\n<<: *x\n", None),
+            ("a: &x 1\n", "c: &y 1\nd: *y\n", None),
+            ("a: &x 1\n", "c: &x 1\nd: &x 2\n", None),
+            ("a: &x 1\nb: &x 2\n", "c: 1\n", None),
+        ] {
+            let documents = [dest, other].map(|text| Document::parse(text).expect("valid"));
+            let [dest, other] = documents.each_ref().map(|document| document.roots().next().expect("a root"));
+            documents.iter().for_each(Document::keep_links);
+            let mut branch = Branch::of(dest, By::Field);
+            branch
+                .entries
+                .extend(other.entries().map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value))));
+            let written = edits(dest, &branch.into(), &Budget::default());
+            let found = written.map(|_| None).or_else(|why| match why {
+                Unwritable::Anchor(anchor) => Ok(Some(anchor)),
+                other => Err(other),
+            });
+            assert_eq!(found, Ok(refused.map(str::to_owned)), "{} {}", documents[0].source(), documents[1].source());
+        }
+    }
 }

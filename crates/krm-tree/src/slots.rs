@@ -1,5 +1,7 @@
 //! [`Slots`]: one value for each place at a child where comments stand.
 
+use std::ops::Deref;
+
 /// One value for each place at a child where comments stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slots<T> {
@@ -52,5 +54,29 @@ impl<T> Slots<Option<T>> {
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         self.zip(other).map(|(own, other)| other.or(own))
+    }
+}
+
+/// Slots that are mostly empty. If one has anything, they are in a box, because a change has many of them.
+#[derive(Clone, Debug)]
+pub struct BoxedSlots<T>(Option<Box<Slots<Option<T>>>>);
+
+impl<T> Default for BoxedSlots<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> From<Slots<Option<T>>> for BoxedSlots<T> {
+    fn from(slots: Slots<Option<T>>) -> Self {
+        Self((!slots.is_empty()).then(|| Box::new(slots)))
+    }
+}
+
+impl<T> Deref for BoxedSlots<T> {
+    type Target = Slots<Option<T>>;
+
+    fn deref(&self) -> &Slots<Option<T>> {
+        self.0.as_deref().unwrap_or(const { &Slots::NONE })
     }
 }

@@ -16,6 +16,7 @@ use krm_yaml::{Document, Kind, NodeRef};
 use crate::child::By;
 use crate::path::{FieldPath, Step};
 use crate::sides::{Side, Sides};
+use crate::slots::BoxedSlots;
 pub use branch::{Branch, Contested, fields_in};
 pub use entry::{Asked, Comments, Entry, Key, Layout};
 pub use settle::{decide, settle};
@@ -89,7 +90,7 @@ pub struct Conflict<'a> {
     pub key: Option<NodeRef<'a>>,
     /// The comments of each side at this place, if the winner's comments come with its value; dest's are the ones in its text. `None` if
     /// the comments do not depend on the winner.
-    pub comments: Option<Sides<Comments<'a>>>,
+    pub comments: Option<Sides<BoxedSlots<&'a str>>>,
     /// The kind of change that is made if updated wins.
     pub taking: Taking<'a>,
     /// A field that the type requires and that the changed part alone lacks. Because of it, updated wins with its whole value or deletion.
@@ -115,7 +116,7 @@ pub enum Taking<'a> {
     Both(Tree<'a>),
     /// Updated's comments at the place are taken, whoever wins its value. These are the comments of each side; empty if it has none. Dest's
     /// stay if the conflict has none to take.
-    Comments(Sides<String>),
+    Comments(Box<Sides<String>>),
 }
 
 /// The side that wins a conflict.
@@ -152,7 +153,7 @@ impl<'a> Conflict<'a> {
             taken: None,
             key: None,
             comments: None,
-            taking: Taking::Comments(texts),
+            taking: Taking::Comments(Box::new(texts)),
             required: None,
         }
     }

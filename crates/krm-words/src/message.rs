@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_place_comes_first_and_once() {
-        let file = Some(File { path: "a.yaml".into(), index: None });
+        let file = Some(File { path: "a.yaml".into(), index: None }.into());
         let position = krm_yaml::Position { line: 3, column: 5 };
         let place = TextPlace::new("a b.yaml", position, TextForm::File);
         let said = |text: &str| Event::new(Severity::Error, text);

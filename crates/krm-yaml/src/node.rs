@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::{Error, Position};
-use crate::hashed::{Empty, HashMap};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
 use crate::scalar::Scalar;
 
@@ -362,6 +362,12 @@ impl<'s> Document<'s> {
         let first = self.props.partition_point(|props| props.node < node.id);
         let props = self.props[first..].iter().take_while(move |props| props.node < end);
         props.filter(|props| props.anchor.is_some()).map(|props| NodeRef { doc: self, id: props.node })
+    }
+
+    /// The anchors, each with its `&`, that a subtree has again. An alias means the last one before it, and some readers refuse the text.
+    pub fn repeated_anchors<'d>(&'d self, node: NodeRef<'_>) -> impl Iterator<Item = &'d str> {
+        let mut seen = HashSet::new();
+        self.anchored_in(node).filter_map(NodeRef::anchor_text).filter(move |anchor| !seen.insert(*anchor))
     }
 
     /// Whether any node of a subtree has an anchor that a copy of the text must not have. The anchors of links are copied.

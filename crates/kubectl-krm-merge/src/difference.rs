@@ -93,7 +93,7 @@ fn collect<'a>(change: &Change<'a>, path: &FieldPath<'a>, found: &mut Vec<Differ
                 let mut path = path.clone();
                 let place = child.node.and_then(|(_, value)| places.get(&value.start()).copied());
                 path.push(child.id.step(&inside.by), place);
-                let notes = child.change.notes;
+                let notes = *child.change.notes;
                 let notes = child.node.into_iter().flat_map(|(key, value)| {
                     let at = key.unwrap_or(value);
                     [notes.above.map(|_| What::Above(at)), notes.behind.map(|_| What::Behind(at))]

@@ -160,12 +160,12 @@ pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
         }
     }
     let unmerged = unmerged(named);
-    if named.is_empty() {
-        let names = unmerged.iter().map(|unmerged| &*unmerged.name);
-        files = names.filter(|name| is_file(name)).map(file).collect::<Result<_>>()?;
-        if unmerged.is_empty() {
-            (files, why) = (below(Path::new("."))?, WhySearched::There);
-        }
+    // A rule may ignore a file that git knows.
+    for name in unmerged.iter().map(|unmerged| &*unmerged.name).filter(|name| is_file(name)) {
+        files.push(file(name)?);
+    }
+    if named.is_empty() && unmerged.is_empty() {
+        (files, why) = (below(Path::new("."))?, WhySearched::There);
     }
     // A file with two names is searched and written only once.
     files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));

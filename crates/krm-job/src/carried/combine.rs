@@ -141,7 +141,10 @@ impl DocumentOwner for DocumentFile<'_, '_> {
             let told = Event::of_conflict(&conflict, String::new(), ruling, self.combiner.budget);
             let told = Event { resource_ref: None, ..told };
             self.conflicts.push(ToldConflict { rule: ruling.rule.map(|rule| rule.name.clone()), place, told });
-            let is_decided = ruling.rule.is_some() && ruling.treatment.policy() != OnConflict::Fail;
+            // Of two comments dest's stays, and so does a null of dest, whoever wins all else.
+            let is_apart =
+                matches!(ruling.treatment, Treatment::By(_)) && ruling.treatment != self.combiner.on_conflict;
+            let is_decided = (ruling.rule.is_some() || is_apart) && ruling.treatment.policy() != OnConflict::Fail;
             is_decided.then(|| ruling.treatment.pick())
         });
     }

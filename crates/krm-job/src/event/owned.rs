@@ -125,7 +125,7 @@ impl Event {
         };
         let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node(), &warning.path)).start());
         let what = noticed(warning, resource, side, privacy);
-        Self { field: Some(field), here, is_secret: privacy.hides(), ..Self::of(what) }.about(resource)
+        Self { field: Some(field.into()), here, is_secret: privacy.hides(), ..Self::of(what) }.about(resource)
     }
 
     /// A field changes that the API server does not let change. For a Secret the message shows no values.
@@ -142,7 +142,7 @@ impl Event {
         };
         let here = refused.was.unwrap_or_else(|| nearest(dest.node(), &refused.path)).start();
         let what = What::Refused { place: refused.path.shown(), values, by: refused.by };
-        Self { field: Some(field), here: Some(here), is_secret: privacy.hides(), ..Self::of(what) }.about(dest)
+        Self { field: Some(field.into()), here: Some(here), is_secret: privacy.hides(), ..Self::of(what) }.about(dest)
     }
 
     /// A rule decided nothing. The event names only fields that the rule has, because only these can be wrong.
@@ -243,8 +243,8 @@ fn of_place(conflict: &Conflict<'_>, about: About<'_, '_>, ruling: Ruling<'_>, b
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let is_of_value = !matches!(conflict.taking, Taking::Comments(_));
-    let field = (is_of_value && !conflict.path.is_empty()).then_some(field);
-    let settled = match (&conflict.taking, conflict.comments) {
+    let field = (is_of_value && !conflict.path.is_empty()).then(|| Box::new(field));
+    let settled = match (&conflict.taking, &conflict.comments) {
         (Taking::Comments(_), None) => ruling.treatment.settled_as(Settled::Dest),
         (taking, _) => ruling.treatment.settled(taking),
     };

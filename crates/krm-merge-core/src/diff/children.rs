@@ -133,7 +133,7 @@ impl<'a> Differ<'a> {
         let notes = notes_of(was, there, is, || on.moved());
         let notes = Notes { above: notes.above.filter(|_| !self.is_above_item(row, on.sides)), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
-        asked.push(row, change.map(|change| Change { notes, ..change }), on);
+        asked.push(row, change.map(|change| Change { notes: notes.into(), ..change }), on);
     }
 
     /// Whether what is above a child is above the whole resource: the child is the first field of an item, or of a block that is in brackets
@@ -216,7 +216,7 @@ fn set<'a>(matched: &Matched<'a>) -> Vec<Child<'a>> {
             (Some(_), Some(_)) => {
                 let on = placed(matched, row);
                 let notes = changed_remarks(on.original?, on.dest?, on.updated?);
-                Change { notes, ..Change::patch(Wants::Same, None) }
+                Change { notes: notes.into(), ..Change::patch(Wants::Same, None) }
             }
         };
         change.asks().then_some(Child { id: matched.id(row)?, node: Some((None, new)), change })

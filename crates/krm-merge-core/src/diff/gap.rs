@@ -69,7 +69,7 @@ pub(super) fn remove<'a>(children: &mut [Child<'a>], matched: &Matched<'a>) {
                 let is_moved = || texts.original.is_some_and(|gap| is_at_end(gap, matched.containers.updated));
                 let goes = is_next_taken.unwrap_or_else(|| !is_moved());
                 if let Some(at) = at.filter(|at| goes && children[*at].change.removes()) {
-                    children[at].change.notes.gap = Some(NoteChange::anyway(""));
+                    children[at].change.set_gap(Some(NoteChange::anyway("")));
                 }
             }
             _ => {}

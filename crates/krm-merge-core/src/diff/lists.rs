@@ -80,7 +80,7 @@ impl<'a> Differ<'a> {
             self.trail.pop();
             let was = pair.original.map(|was| placed(original, was));
             let notes = notes_of(was, Some(there), is, || &nothing);
-            let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
+            let change = Change { notes: notes.into(), ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
         Ok(children)

@@ -53,7 +53,7 @@ pub(super) fn changed_remarks<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed
 
 /// A change that also asks for other lines above a child.
 pub(super) fn of_gap<'a>(wants: Wants<'a>, gap: Option<NoteChange<'a>>) -> Change<'a> {
-    Change { notes: Notes { gap, ..Notes::default() }, ..Change::patch(wants, None) }
+    Change { notes: Notes { gap, ..Notes::default() }.into(), ..Change::patch(wants, None) }
 }
 
 /// The comments of a node that both sides added: upstream's, where it has one. Dest takes it unless it has another one, which is told.

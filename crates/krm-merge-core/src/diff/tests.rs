@@ -3,6 +3,8 @@
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_tree::limit::Budget;
+use krm_tree::links;
+use krm_tree::sides::Sides;
 use krm_tree::splice;
 use krm_tree::tree::{Tree, settle};
 use krm_yaml::{Document, NodeRef};
@@ -403,7 +405,7 @@ fn comments_at_the_end_of_a_block_are_merged() {
 }
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
-const RENAMED: [[&str; 5]; 35] = [
+const RENAMED: [[&str; 5]; 49] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
@@ -447,10 +449,42 @@ const RENAMED: [[&str; 5]; 35] = [
     ["a: one", "b: two", "c: one", "b: two", "1"],
     ["z: 1\na: {x: one, y: two}", "z: 1", "z: 1\nc: {x: one, y: two}", "z: 1", "1"],
     ["z: 1\na: one", "z: 1\nb: one", "z: 1", "z: 1\nb: one", "1"],
+    ["z: 1\na: {x: 1, y: 2}", "z: 1", "z: 1\nb: {x: 1, y: 2}", "z: 1", "1"],
+    ["z: 1\na: [one]", "z: 1\nb: [one]", "z: 1", "z: 1\nb: [one]", "1"],
     ["z: 1\na: {x: one}", "z: 1\na: {}", "z: 1\nb: {x: one}", "z: 1\na: {}", "1"],
+    // Of several with one value, each is the one in its place, if there are as many.
+    ["a: x\nb: x\nz: 1", "b: x\nz: 1", "d: x\nz: 1", "d: x\nz: 1", "0"],
+    ["a: {v: x, n: 1}\nb: {v: x, n: 2}\nz: 1", "b: {v: x, n: 2}\nz: 1", "c: {v: x, n: 1}\nz: 1", "z: 1", "1"],
+    // A small child that dest has instead of one that updated removed stays: after a first run, dest's own child beside it looks the same.
+    ["z: 1\na: one", "z: 1", "z: 1\n# why\nb: one # so", "z: 1\n# why\nb: one # so", "0"],
+    ["z: 1\na: one", "z: 1", "z: 1\nc: one\nb: one", "z: 1\nc: one\nb: one", "0"],
+    ["{z: 1, a: {x: one, y: 2}}", "{z: 1}", "{z: 1, b: {x: one, y: 3}}", "{z: 1, b: {x: one, y: 3}}", "0"],
+    [
+        "env: [{name: a, value: x}, {name: z}]",
+        "env: [{name: z}]",
+        "env: [{name: b, value: x}, {name: z}]",
+        "env: [{name: b, value: x}, {name: z}]",
+        "0",
+    ],
+    [
+        "ports: [{containerPort: 80, name: http}, {containerPort: 90}]",
+        "ports: [{containerPort: 90}]",
+        "ports: [{containerPort: 81, name: http}, {containerPort: 90}]",
+        "ports: [{containerPort: 81, name: http}, {containerPort: 90}]",
+        "0",
+    ],
+    ["a: x\nb: x\nz: 1", "b: x\nz: 1", "c: x\nd: x\nz: 1", "c: x\nd: x\nz: 1", "0"],
     // Numbers say nothing, and neither does what is at another place, or beside what both sides did.
     ["z: 1\na: 1", "z: 1", "z: 1\nb: 1", "z: 1\nb: 1", "0"],
-    ["z: 1\na: one", "z: 1", "z: 1\nb: one", "z: 1\nb: one", "0"],
+    ["z: 1\na: {x: 1}", "z: 1", "z: 1\nb: {x: 1}", "z: 1\nb: {x: 1}", "0"],
+    ["z: 1\na: one", "z: 1", "z: 1\na: one\nb: one", "z: 1\nb: one", "0"],
+    [
+        "env: [{name: a, value: '1'}, {name: z}]",
+        "env: [{name: z}]",
+        "env: [{name: b, value: '1'}, {name: z}]",
+        "env: [{name: b, value: '1'}, {name: z}]",
+        "0",
+    ],
     ["z: 1\na: \"true\"", "z: 1", "z: 1\nb: \"true\"", "z: 1\nb: \"true\"", "0"],
     ["a: one\nz: 1", "z: 1", "z: 1\nb: one", "z: 1\nb: one", "0"],
     ["a: one\nz: 1", "b: one\nz: 1", "b: one\nc: one\nz: 1", "b: one\nc: one\nz: 1", "0"],
@@ -483,6 +517,21 @@ const RENAMED: [[&str; 5]; 35] = [
         "a: >-\n  one\n  two\n  four",
         "b: >-\n  one\n  two\n  four",
         "0",
+    ],
+    // A field that moved below a new parent is not that parent.
+    [
+        "a: {x: one, y: two, z: 3}",
+        "b: {a: {x: one, y: two, z: 3}}",
+        "a: {x: one, y: two, z: 3, v: 4}",
+        "a: {v: 4}\nb: {a: {x: one, y: two, z: 3}}",
+        "1",
+    ],
+    [
+        "a: {x: one, y: two, z: 3}",
+        "b: {a: {x: one, y: two, z: 3}}",
+        "a: {x: one, y: two}",
+        "b: {a: {x: one, y: two, z: 3}}",
+        "1",
     ],
     // The fields have too little in common, or only as much as small fields have by chance.
     [
@@ -576,6 +625,31 @@ fn a_child_that_a_side_renamed_is_one_child() {
         let [original, updated, dest] = [original, updated, dest].map(line);
         let (merged, found) = merged([&original, &updated, &dest], OnConflict::TakeUpdated);
         assert_eq!((merged, found.len().to_string().as_str()), (line(want), conflicts), "{original}{updated}{dest}");
+    }
+}
+
+#[test]
+fn an_anchor_that_one_side_moved_from_what_the_other_one_changed_is_refused() {
+    let (was, moved, renamed) = ("a: &x {b: 1}\nc: *x\n", "a: {d: &x {b: 1}}\nc: *x\n", "a: &y {b: 1}\nc: *y\n");
+    let written_out = "a: {b: 1}\nc: {b: 1}\n";
+    for (updated, dest, is_refused) in [
+        (moved, renamed, true),
+        (renamed, moved, true),
+        ("a: &x 1\nb: &y {b: 1}\nc: *y\n", renamed, false),
+        (moved, "a: &x {b: 2}\nc: *x\n", true),
+        ("a: &x {b: 1, d: 1}\nc: *x\n", moved, true),
+        ("a: {b: 1}\nc: &x {b: 1}\n", "a: &x {b: 2}\nc: *x\n", false),
+        (moved, was, false),
+        (renamed, was, false),
+        (written_out, renamed, false),
+        (renamed, written_out, false),
+    ] {
+        let documents = [was, updated, dest].map(|text| Document::parse(text).expect("valid"));
+        let [original, updated, dest] = documents.each_ref().map(|d| d.roots().next().expect("a root"));
+        links::keep(Sides { original: &[original], updated: &[updated], dest: &[dest] });
+        let types = Types::new([], Inference::On);
+        let found = diff(Some(original), updated, Some(dest), types.root("", "", Mode::ThreeWay), Renames::Follow);
+        assert_eq!(found.is_err(), is_refused, "{} {}", documents[1].source(), documents[2].source());
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn conflict_of<'a>(
         all.collect::<Vec<_>>().join("\n")
     });
     let asked = Sides::of(|side| contested.map(|slot| slot.map(|texts| texts[side])));
-    let comments = Some(Sides { dest: Comments::NONE, ..asked });
+    let comments = Some(Sides { dest: Comments::NONE, ..asked }.map(Into::into));
     Some(Conflict { comments, ..Conflict::of_comments(path(), texts) })
 }
 

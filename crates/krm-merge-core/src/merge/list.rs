@@ -95,7 +95,8 @@ impl<'a> Walk<'a> {
 
 /// The change that replaces a child of a map or list, with the comment on its line.
 fn replacing<'a>(id: ChildId<'a>, new: WrittenPair<'a>, wants: impl FnOnce(NodeRef<'a>) -> Wants<'a>) -> Child<'a> {
-    let change = Change { notes: Coming::OfPatch.notes(None, Remarks::of(new)), ..Change::patch(wants(new.1), None) };
+    let change =
+        Change { notes: Coming::OfPatch.notes(None, Remarks::of(new)).into(), ..Change::patch(wants(new.1), None) };
     Child { id, node: Some(new), change }
 }
 
@@ -134,7 +135,7 @@ fn only_comments<'a>(
         true => Wants::Same,
         false => Inside::of(value, if value.is_map() { By::Field } else { By::Index }, children).into(),
     };
-    let notes = coming.notes(old.map(Remarks::of), Remarks::of(new));
+    let notes = coming.notes(old.map(Remarks::of), Remarks::of(new)).into();
     Child { id, node: Some(new), change: Change { expects: Expects::Exactly(Some(value)), wants, notes } }
 }
 

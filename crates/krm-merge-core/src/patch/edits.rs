@@ -228,7 +228,7 @@ impl<'a> Editing<'_, 'a> {
             }
             Does::Set(value) | Does::Insert(value) => {
                 let mut change = self.lowering.node(value, OnList::default(), there, cursor, Others::Go)?;
-                change.notes = self.comment_of(value);
+                change.notes = self.comment_of(value).into();
                 Ok(Some(change))
             }
             Does::Append(value) => self.appended(value, there, skeleton, cursor).map(Some),
@@ -326,7 +326,7 @@ impl<'a> Editing<'_, 'a> {
         let change = self.lowering.node(value, OnList::default(), there, cursor, others);
         self.lowering.trail.pop();
         let mut change = change?;
-        change.notes = self.comment_of(value);
+        change.notes = self.comment_of(value).into();
         Ok(Child { id, node: None, change })
     }
 
@@ -366,7 +366,7 @@ impl<'a> Editing<'_, 'a> {
                 }
                 let quotes = there.and_then(|there| there.like()).map_or(Quotes::Needed, Quotes::As);
                 let node = there.is_none().then(|| skeleton.elements().next().map(|made| (None, made))).flatten();
-                vec![change(place, node, Wants::Made(Made { value: text.into(), quotes }))]
+                vec![change(place, node, Wants::Made(Box::new(Made { value: text.into(), quotes })))]
             }
             (Does::Delete, None) => return Ok(None),
             _ => {
@@ -404,7 +404,7 @@ impl<'a> Editing<'_, 'a> {
         let Some(new) = wants else {
             return Err(self.of_kind("it is a text in dest that is no YAML, no JSON and no lines of keys and values, so the path cannot lead on into it"));
         };
-        let wants = if new == *old { Wants::Same } else { Wants::Made(Made { value: new.into(), quotes }) };
+        let wants = if new == *old { Wants::Same } else { Wants::Made(Box::new(Made { value: new.into(), quotes })) };
         Ok(Some(Change::patch(wants, None)))
     }
 

@@ -138,7 +138,8 @@ impl<'v, 'a> AddedElements<'v, 'a> {
     }
 }
 
-fn counted(numbers: &[u32]) -> HashMap<u32, usize> {
+/// How often each number is there.
+pub(super) fn counted(numbers: &[u32]) -> HashMap<u32, usize> {
     let mut counts = HashMap::with_capacity(numbers.len());
     numbers.iter().for_each(|number| *counts.entry(*number).or_default() += 1);
     counts

@@ -3,12 +3,15 @@
 //! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
 //! document that cannot be merged this way without a loss is not merged here.
 
-use krm_schema::schema::Cursor;
+use std::hash::Hash;
+
+use krm_schema::schema::{ASSOCIATIVE_KEYS, Cursor};
+use krm_tree::child::{MergeKey, element_key};
 use krm_tree::limit::Budget;
 use krm_tree::links;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::edits;
-use krm_tree::tree::{Conflict, Pick, Taking, Tree, decide, settle};
+use krm_tree::tree::{Conflict, Pick, Taking, Tree, View, decide, settle};
 use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
@@ -105,15 +108,60 @@ pub(super) fn merged(
     Some(RefinedText { dest, updated, original, how: Combined::Document, places, sources })
 }
 
-/// Whether a text consists of documents whose maps have each key once.
-pub(super) fn is_document(text: &str) -> bool {
-    Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
+/// Whether a text that was merged by line consists of documents whose maps have each key once. Where each side added an element at another place,
+/// it is not there twice either.
+pub(super) fn is_document(text: &str, sides: [&str; 3]) -> bool {
+    Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins) && !adds_twins(&document, sides))
 }
 
-/// The keys that the maps of a text have more than once; `None` if the text is no YAML.
+/// Whether a document has more elements that are like an element before them than the changes of both sides make.
+fn adds_twins(document: &Document<'_>, sides: [&str; 3]) -> bool {
+    let counts = twins_in_lists(document);
+    if counts == [0; KINDS] {
+        return false;
+    }
+    let [original, updated, dest] =
+        sides.map(|text| Document::parse(text).map(|document| twins_in_lists(&document)).unwrap_or_default());
+    (0..KINDS).any(|kind| counts[kind] + original[kind] > updated[kind] + dest[kind])
+}
+
+/// Elements have one of the keys by which a list of an unknown type merges, or are maps without one.
+const KINDS: usize = ASSOCIATIVE_KEYS.len() + 1;
+
+/// How many elements have the key of an element before them, for each key, and how many have no key and are maps like one before them.
+fn twins_in_lists(document: &Document<'_>) -> [usize; KINDS] {
+    let mut counts = [0; KINDS];
+    let mut todo: Vec<NodeRef<'_>> = document.roots().collect();
+    while let Some(node) = todo.pop() {
+        let keys = |name: &'static str| {
+            let key = [MergeKey::from(name)];
+            node.elements().map(|element| element_key(element, &key)).collect::<Option<Vec<_>>>()
+        };
+        if node.is_list() {
+            let found = ASSOCIATIVE_KEYS.iter().enumerate().find_map(|(at, name)| Some((at, keys(name)?)));
+            let maps = || node.elements().filter(|element| element.is_map()).map(|map| View::Node(map).meaning());
+            let (at, count) = match found {
+                Some((at, keys)) => (at, repeated(keys)),
+                None => (KINDS - 1, repeated(maps().collect())),
+            };
+            counts[at] += count;
+        }
+        todo.extend(node.children());
+    }
+    counts
+}
+
+/// How many of them are equal to one before.
+fn repeated<T: Eq + Hash>(all: Vec<T>) -> usize {
+    all.len() - all.into_iter().collect::<HashSet<_>>().len()
+}
+
+/// The keys that the maps of a text have more than once, and the anchors that its documents do; `None` if the text is no YAML.
 pub fn twins(text: &str) -> Option<Vec<String>> {
     let document = Document::parse(text).ok()?;
-    let (mut twins, mut todo) = (Vec::new(), document.roots().collect::<Vec<_>>());
+    let mut todo: Vec<NodeRef<'_>> = document.roots().collect();
+    let anchors = todo.iter().flat_map(|root| document.repeated_anchors(*root));
+    let mut twins: Vec<String> = anchors.map(str::to_owned).collect();
     while let Some(node) = todo.pop() {
         if node.duplicate_key().is_some() {
             let mut seen = HashSet::new();
@@ -137,9 +185,13 @@ fn compared<const N: usize>(texts: [&str; N], holds: impl Fn([NodeRef<'_>; N]) -
     !roots.iter().any(|root| has_twins(*root)) && roots.try_into().is_ok_and(holds)
 }
 
-/// Whether a map in a value has a key twice.
+/// Whether a map in a value has a key twice, or the value has an anchor twice.
 pub fn has_twins(node: NodeRef<'_>) -> bool {
-    node.duplicate_key().is_some() || node.children().any(has_twins)
+    node.document().repeated_anchors(node).next().is_some() || has_twin_keys(node)
+}
+
+fn has_twin_keys(node: NodeRef<'_>) -> bool {
+    node.duplicate_key().is_some() || node.children().any(has_twin_keys)
 }
 
 /// The root of a text that is a single map or list.

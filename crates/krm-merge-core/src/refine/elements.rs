@@ -8,15 +8,16 @@ use std::ops::Deref;
 use std::ops::Range;
 
 use krm_schema::schema::{Cursor, ListKind, Names};
-use krm_tree::child::By;
+use krm_tree::child::{By, Value as _};
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::remarks::{Remarks, gap_of};
 use krm_tree::sides::{Side, Sides};
+use krm_tree::slots::BoxedSlots;
 use krm_tree::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, Place, WrittenChild, same};
 
-use super::additions::{AddedElements, BothAdded, MergedElement, WordOrder, replaced};
+use super::additions::{AddedElements, BothAdded, MergedElement, WordOrder, counted, replaced};
 use super::again::{AgainOutcome, Kept, MergedFrom};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::named::{ElementFate, NamedMerge};
@@ -106,7 +107,21 @@ impl<'a> Refiner<'a, '_> {
         let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
         let new =
             AddedElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], (names, order));
+        let told = (self.finer.len(), self.warnings.len());
         let (pieces, sources) = self.pieces(conflict, &versions, (&parts, Some(&new)), cursor)?;
+        let of_both = if names.is_none() { versions.maps_of_both() } else { HashSet::new() };
+        let mut is_any_twice = |winner| {
+            let (elements, _) = outcome(&pieces, winner, Kept::Both);
+            let made: Vec<u32> = elements.iter().filter_map(|e| Some(numbering.number(e.view()?))).collect();
+            let [made, new, own] = [&made[..], &updated.numbers, &dest.numbers].map(counted);
+            of_both.iter().any(|number| made.get(number) > new.get(number).max(own.get(number)))
+        };
+        if !of_both.is_empty() && (is_any_twice(Side::Dest) || is_any_twice(Side::Updated)) {
+            // Each element is its own name, so that it is there once.
+            self.finer.truncate(told.0);
+            self.warnings.truncate(told.1);
+            return self.by_name(conflict, &versions, &mut numbering, (Names::But(&[]), cursor));
+        }
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
@@ -480,9 +495,9 @@ impl<'a> Versions<'a> {
             taken: updated.map(Tree::Node),
             key: None,
             comments: places.dest.map(|_| Sides {
-                original: comments(original, &self.original),
-                updated: comments(updated, &self.updated),
-                dest: Comments::default(),
+                original: comments(original, &self.original).into(),
+                updated: comments(updated, &self.updated).into(),
+                dest: BoxedSlots::default(),
             }),
             required: None,
             taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
@@ -533,6 +548,16 @@ impl<'a> Versions<'a> {
             Some(Anchor { original: (*original.get(number)?)?, updated: (*updated.get(number)?)?, dest })
         });
         in_all.collect()
+    }
+
+    /// The maps that both sides added, by their numbers.
+    fn maps_of_both(&self) -> HashSet<u32> {
+        let new = |side: Side| {
+            let elements = self[side].numbers.iter().zip(&self[side].views);
+            elements.filter(|(_, element)| element.is_map()).map(|(number, _)| *number).collect::<HashSet<u32>>()
+        };
+        let was: HashSet<u32> = self.original.numbers.iter().copied().collect();
+        new(Side::Updated).intersection(&new(Side::Dest)).filter(|number| !was.contains(number)).copied().collect()
     }
 
     fn changed(&self, at: Anchor) -> Changed {

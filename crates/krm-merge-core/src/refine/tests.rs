@@ -452,6 +452,87 @@ fn additions_of_both_sides_to_a_document_in_a_text_are_each_sides_own() {
     assert_eq!((of.dest, of.updated), (want.replace("b: 1", "b: 3"), want.replace("b: 1", "b: 2")));
 }
 
+/// git puts an element twice into a list if both sides added it, at two places.
+#[test]
+fn an_element_that_both_sides_added_to_a_document_in_a_text_is_there_once() {
+    let text = |lines: &str| format!("v.yaml: |\n  {}\n", lines.replace('\n', "\n  "));
+    let json = |lines: &str| format!("v.json: |\n  {}\n", lines.replace('\n', "\n  "));
+    for (sides, element, times, conflicts) in [
+        (
+            ["- name: a\n- name: b", "- name: a\n- name: e\n- name: b", "- name: a\n- name: b\n- name: e"].map(text),
+            "name: e",
+            1,
+            1,
+        ),
+        (
+            [
+                "l:\n- {name: a}\n- {name: b}",
+                "l:\n- {name: a}\n- {name: e, v: 1}\n- {name: b}",
+                "l:\n- {name: a}\n- {name: b}\n- {name: e, v: 2}",
+            ]
+            .map(text),
+            "name: e",
+            1,
+            1,
+        ),
+        (
+            [
+                "[\n  {\"name\": \"a\"},\n  {\"name\": \"b\"}\n]",
+                "[\n  {\"name\": \"e\"},\n  {\"name\": \"a\"},\n  {\"name\": \"b\"}\n]",
+                "[\n  {\"name\": \"a\"},\n  {\"name\": \"e\"},\n  {\"name\": \"b\"}\n]",
+            ]
+            .map(json),
+            "\"e\"",
+            1,
+            1,
+        ),
+        // Without a key, what is equal is one, and stays where dest has it.
+        (
+            [
+                "- a: {b: 1}\n- a: {b: 2}",
+                "- a: {b: 1}\n- a: {b: 3}\n- a: {b: 2}",
+                "- a: {b: 1}\n- a: {b: 2}\n- a: {b: 3}",
+            ]
+            .map(text),
+            "b: 3",
+            1,
+            0,
+        ),
+        // Each side has it in another list, or has two of its name.
+        (
+            [
+                "a:\n- name: a\nb:\n- name: b",
+                "a:\n- name: a\n- name: e\nb:\n- name: b",
+                "a:\n- name: a\nb:\n- name: b\n- name: e",
+            ]
+            .map(text),
+            "name: e",
+            2,
+            0,
+        ),
+        (
+            [
+                "- name: e\n- name: e\n- name: b",
+                "- name: e\n- name: e\n- name: e\n- name: b",
+                "- name: e\n- name: e\n- name: b\n- name: e",
+            ]
+            .map(text),
+            "name: e",
+            4,
+            0,
+        ),
+        // A plain list is no set.
+        (["- a\n- b", "- a\n- e\n- b", "- a\n- b\n- e"].map(text), "- e", 2, 0),
+    ] {
+        let [original, updated, dest] = sides.each_ref().map(String::as_str);
+        for [updated, dest] in [[updated, dest], [dest, updated]] {
+            let found = found(original, updated, dest, ConflictLevel::Line);
+            let times_in = [&found.dest, &found.updated].map(|result| result.matches(element).count());
+            assert_eq!((times_in, found.conflicts.len()), ([times; 2], conflicts), "{updated}{dest}{found:?}");
+        }
+    }
+}
+
 #[test]
 fn the_lines_of_a_document_in_a_text_count_where_they_mean_the_same() {
     let text = |lines: &str| format!("v.yaml: |\n  {}\n", lines.replace('\n', "\n  "));

@@ -38,7 +38,7 @@ impl Conflict {
 
     /// The resource; `None` for a file without resources.
     pub fn resource(&self) -> Option<&ResourceRef> {
-        self.event.resource_ref.as_ref()
+        self.event.resource_ref.as_deref()
     }
 
     /// The file in the package; `None` if the package is one text.
@@ -69,7 +69,7 @@ impl Conflict {
 
     /// The name by which a program decides it: the resource, the file and the place.
     pub(super) fn name(&self) -> ConflictName {
-        (self.event.resource_ref.clone(), self.file().map(str::to_owned), self.path.clone())
+        (self.resource().cloned(), self.file().map(str::to_owned), self.path.clone())
     }
 
     /// Whether it is about a whole resource, so that original's state wins nothing.

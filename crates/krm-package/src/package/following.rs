@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use krm_merge_core::merge::Walked;
-use krm_schema::reference::{NamedResource, Reference, references};
+use krm_schema::reference::{NamedResource, Names, Reference, references};
 use krm_tree::child::Value as _;
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::sides::{Side, Sides};
@@ -27,6 +27,8 @@ pub struct Following<'a> {
     of_updated: PackageRename<'a>,
     /// The new name of each resource, by the identity that upstream's references have.
     known: HashMap<NamedResource<'a>, NewName<'a>>,
+    /// The old names of these resources.
+    old: Names,
 }
 
 /// What the owner of a package that was renamed as a whole should know.
@@ -87,7 +89,8 @@ impl<'a> Following<'a> {
             known.extend(members.iter().filter_map(was));
             known.extend(members.iter().filter_map(new));
         }
-        Self { of_dest, of_updated, known }
+        let old = known.keys().map(|named| &*named.name).collect();
+        Self { of_dest, of_updated, known, old }
     }
 
     /// What becomes of a resource as the renames have it, and what its owner should know of them.
@@ -152,13 +155,14 @@ impl<'a> Following<'a> {
         meaning(tree) == meaning(Tree::Node(new.node()))
     }
 
+    /// The references of a tree, if it may have some to a resource with a new name. Most have none.
+    fn references_in(&self, tree: &Tree<'a>) -> Vec<Reference<'a>> {
+        tree.view().filter(|view| self.old.are_in(*view)).map(references).unwrap_or_default()
+    }
+
     /// A tree of upstream's resource with new names in its references.
     fn with_references(&self, tree: Tree<'a>) -> Tree<'a> {
-        if self.known.is_empty() {
-            return tree;
-        }
-        let found = tree.view().map(references).unwrap_or_default();
-        found.into_iter().fold(tree, |tree, reference| match self.known.get(&reference.to) {
+        self.references_in(&tree).into_iter().fold(tree, |tree, reference| match self.known.get(&reference.to) {
             Some(new) => renamed(tree, &reference, new),
             None => tree,
         })
@@ -172,7 +176,7 @@ impl<'a> Following<'a> {
         let before = LazyCell::new(|| {
             references(View::Node(dest.node())).into_iter().map(|own| own.to).collect::<HashSet<NamedResource<'_>>>()
         });
-        let found = tree.view().map(references).unwrap_or_default();
+        let found = self.references_in(&tree);
         let new = found.into_iter().filter_map(|reference| {
             // Without a namespace, it is in that of its resource.
             let of_own = || NamedResource { namespace: Cow::Borrowed(theirs), ..reference.to.clone() };

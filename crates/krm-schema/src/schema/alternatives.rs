@@ -34,7 +34,7 @@ pub struct Row {
 }
 
 /// The alternatives of every type. Source of those without a note: the validation of each type in kubernetes/pkg/apis.
-const OF_ALL: [Row; 11] = [
+const OF_ALL: [Row; 12] = [
     Row {
         within: &["livenessProbe", "readinessProbe", "startupProbe", "postStart", "preStop"],
         fields: &["exec", "grpc", "httpGet", "sleep", "tcpSocket"],
@@ -53,6 +53,7 @@ const OF_ALL: [Row; 11] = [
     },
     Row { within: &[], fields: &["maxUnavailable", "minAvailable"] },
     Row { within: &["backend", "defaultBackend"], fields: &["resource", "service"] },
+    Row { within: &["clientConfig"], fields: &["service", "url"] },
     Row { within: &["from", "to"], fields: &["ipBlock", "podSelector"] },
     Row { within: &["from", "to"], fields: &["ipBlock", "namespaceSelector"] },
     // kustomize, `Patch` in `api/types/patch.go`.
@@ -95,6 +96,8 @@ const VOLUME_SOURCES: &[&str] = &[
 ];
 
 const PERSISTENT_VOLUME: [Row; 1] = [Row { within: &["spec"], fields: VOLUME_SOURCES }];
+/// kubernetes, `ServiceBackendPort` in `networking/v1/types.go`: "mutually exclusive".
+const INGRESS: [Row; 1] = [Row { within: &["port"], fields: &["name", "number"] }];
 /// Flux, `HelmReleaseSpec`: "either `chart` or `chartRef`".
 const HELM_RELEASE: [Row; 1] = [Row { within: &["spec"], fields: &["chart", "chartRef"] }];
 /// Argo CD, `ApplicationSpec`: `sources` overrides `source`.
@@ -107,6 +110,7 @@ pub(super) fn of_type(api_version: &str, kind: &str) -> &'static [Row] {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     match (group, kind) {
         ("", "PersistentVolume") => &PERSISTENT_VOLUME,
+        ("networking.k8s.io", "Ingress") => &INGRESS,
         ("helm.toolkit.fluxcd.io", "HelmRelease") => &HELM_RELEASE,
         ("argoproj.io", "Application" | "ApplicationSet") => &APPLICATION,
         ("cert-manager.io", "Issuer" | "ClusterIssuer") => &ISSUER,

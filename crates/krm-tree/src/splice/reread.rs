@@ -2,7 +2,7 @@
 //!
 //! Text is edited in many ways, and a fault in any of them could silently write another value. So each new text is read as it stands in its
 //! file, because the lines around it decide what a block scalar at its end means. It is then compared with the tree: kinds, typed values,
-//! keys, and the order of both lists and maps.
+//! keys, and the order of both lists and maps. And it must not have an anchor twice that each side has once.
 
 use std::borrow::Cow;
 use std::iter;
@@ -17,6 +17,7 @@ use krm_yaml::{
 use super::{Unwritable, WriteFault, on_one_line};
 use crate::child::Value as _;
 use crate::limit::{Budget, Kind as Written};
+use crate::links;
 use crate::path::{FieldPath, Step};
 use crate::tree::{Branch, Entry, Key, Tree, View};
 
@@ -35,7 +36,7 @@ pub(super) struct Edits<'e> {
 /// the others.
 ///
 /// # Errors
-/// The new text means something else, or cannot be read: a fault of the splicer. The budget is exceeded.
+/// The new text means something else, or cannot be read: a fault of the splicer. It has an anchor twice. The budget is exceeded.
 pub(super) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget: &Budget) -> Result<(), Unwritable> {
     let Some(view) = tree.view() else { return Ok(()) };
     if edits.own.is_empty() {
@@ -43,7 +44,7 @@ pub(super) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
     }
     let mut idle = Vec::new();
     if let Tree::Branch(branch) = tree
-        && !root.document().has_anchors_in(root)
+        && root.document().anchored_in(root).next().is_none()
     {
         idle_elements(branch, edits.own, &mut idle);
         idle.sort_unstable_by_key(|element| element.start);
@@ -53,10 +54,13 @@ pub(super) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
     let left_out = idle.into_iter().map(|element| element.start).collect();
     let within = Some(Within { doc: root.document(), inner: edits.inner, budget });
     let mut comparison = Comparison { within, left_out, steps: Vec::new() };
-    Ok(read(&text, root.document(), |document| {
+    read(&text, root.document(), |document| {
         let first = document.filter(|_| root.is_root());
-        comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(WriteFault::unreadable)?)
-    })?)
+        let node = first.or_else(|| document?.elements().last()).ok_or_else(WriteFault::unreadable)?;
+        comparison.check(view, node)?;
+        let twice = links::repeated(node, tree).filter(|_| node.document().keeps_links());
+        twice.map_or(Ok(()), |anchor| Err(Unwritable::Anchor(anchor.to_owned())))
+    })
 }
 
 /// Adds an edit of a comment to those of an element; `None` if they change the same bytes, or if the element would mean something else.
@@ -103,11 +107,11 @@ fn parsed<'t>(text: impl Into<Cow<'t, str>>, like: &Document<'_>) -> Option<Docu
 }
 
 /// Reads a text, which must have one document.
-fn read(
+fn read<E: From<WriteFault>>(
     text: &str,
     like: &Document<'_>,
-    check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), WriteFault>,
-) -> Result<(), WriteFault> {
+    check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), E>,
+) -> Result<(), E> {
     let document = parsed(text, like).ok_or_else(WriteFault::unreadable)?;
     let mut roots = document.roots();
     check(roots.next().filter(|_| roots.len() == 0))
@@ -462,5 +466,18 @@ mod tests {
         branch.entries[6].value = None;
         let lost = check(root, &branch.into_tree(), edits, &Budget::default());
         assert!(lost.is_err_and(|why| why.to_string().contains("`[6].a` does not: this is a fault of krm-merge")));
+    }
+
+    #[test]
+    fn an_element_with_the_anchor_of_another_one_is_read_again() {
+        let text = format!("- a\n- a\n- &x b\n{}- *x\n", "- a\n".repeat(7));
+        let doc = Document::parse(text.as_str()).expect("valid");
+        doc.keep_links();
+        let root = doc.roots().next().expect("a root");
+        let mut branch = Branch::of(root, By::Index);
+        branch.entries[5].value = None;
+        let edits = TextEdits::from(Edit { range: 23..27, text: String::new() });
+        let edits = Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+        assert!(check(root, &branch.into_tree(), edits, &Budget::default()).is_ok(), "{text}");
     }
 }

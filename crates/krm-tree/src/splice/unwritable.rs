@@ -1,5 +1,5 @@
-//! Why new text cannot be written: it exceeds the limit, the resource is JSON and a value is a number that only YAML has, or it would be
-//! wrong.
+//! Why new text cannot be written: it exceeds the limit, the resource is JSON and a value is a number that only YAML has, an anchor would be
+//! there twice, or it would be wrong.
 //!
 //! `.inf` and `.nan` are no numbers in JSON. Written as a text, they would silently be another value.
 
@@ -19,6 +19,8 @@ pub enum Unwritable {
     Exceeded(Exceeded),
     /// JSON lacks one of its values.
     NotJson(NotJson),
+    /// It would have this anchor twice, although each side has it once.
+    Anchor(String),
     /// The text would be wrong.
     Fault(WriteFault),
 }
@@ -57,6 +59,10 @@ impl fmt::Display for Unwritable {
         match self {
             Self::Exceeded(exceeded) => exceeded.fmt(f),
             Self::NotJson(not_json) => not_json.fmt(f),
+            Self::Anchor(anchor) => write!(
+                f,
+                "an anchor must be in a document only once, but both sides' \"{anchor}\" would be in it: rename it on one side, or give it the same place on both"
+            ),
             Self::Fault(fault) => fault.fmt(f),
         }
     }

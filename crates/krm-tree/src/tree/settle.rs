@@ -50,10 +50,10 @@ impl<'a> Entry<'a> {
 
     fn settle_comments(&mut self, conflict: Conflict<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) {
         let own = *self.comments;
-        self.comments = match (pick(&conflict), conflict.comments) {
+        self.comments = match (pick(&conflict), &conflict.comments) {
             (None, _) => Asked::contested(own, Some(conflict)),
-            (Some(Pick::Updated | Pick::Both), Some(comments)) => own.with(comments.updated).into(),
-            (Some(Pick::Original), Some(comments)) => own.with(comments.original).into(),
+            (Some(Pick::Updated | Pick::Both), Some(comments)) => own.with(*comments.updated).into(),
+            (Some(Pick::Original), Some(comments)) => own.with(*comments.original).into(),
             (Some(Pick::Dest), _) | (Some(_), None) => own.into(),
         };
     }
@@ -69,10 +69,10 @@ impl<'a> Entry<'a> {
             return;
         };
         self.is_contested = conflict.dest.is_none() || conflict.taken.is_none();
-        match (picked, conflict.comments) {
-            (Pick::Updated | Pick::Both, Some(comments)) => self.set_comments(comments.updated),
+        match (picked, &conflict.comments) {
+            (Pick::Updated | Pick::Both, Some(comments)) => self.set_comments(*comments.updated),
             (Pick::Updated | Pick::Both, None) => {}
-            (Pick::Original, Some(comments)) => self.set_comments(comments.original),
+            (Pick::Original, Some(comments)) => self.set_comments(*comments.original),
             (Pick::Original, None) | (Pick::Dest, _) => self.set_comments(Comments::default()),
         }
         if picked == Pick::Updated {

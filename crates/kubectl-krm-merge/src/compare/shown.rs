@@ -169,13 +169,13 @@ pub fn events(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> 
                 node.filter(|_| !one.hides(&difference.path)).map(|node| to_value(node, budget)).transpose()
             };
             let (current_value, proposed_value) = (value(difference.before())?, value(difference.after())?);
-            let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });
+            let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value }.into());
             let what = Told::Differs(format!("`{}`: {message}", difference.path.keyed()), kind.word());
             all.push(Event { field, ..Event::of(what).about(one.resource) });
         }
     }
     for PlainFile { kind, path, .. } in files {
-        let file = Some(File { path: path.clone(), index: None });
+        let file = Some(File { path: path.clone(), index: None }.into());
         let what = Told::Differs(format!("the file, which holds no resources, is {}", kind.word()), kind.word());
         all.push(Event { file, ..Event::of(what) });
     }

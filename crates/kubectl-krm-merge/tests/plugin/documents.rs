@@ -161,3 +161,26 @@ fn extract_makes_a_patch_of_values() {
     folder.write("u/values.yaml", MINE.replace(" # prod", ""));
     assert_eq!(folder.run(&["extract", "--values", "d", "u"]).passed(), "");
 }
+
+#[test]
+fn of_two_comments_in_a_file_without_resources_dest_s_stays() {
+    // A null of dest clears its field, whoever wins.
+    for [original, updated, dest] in [
+        ["m:\n  a: 1 # one\nn: 1\n", "m:\n  a: 1 # two\nn: 1\n", "m:\n  a: 1 # three\nn: 1\n"],
+        ["# one\na: 1\nn: 1\n", "# two\na: 1\nn: 1\n", "# three\na: 1\nn: 1\n"],
+        ["a: 1 # one\nn: 1\n", "a: 1 # two\nn: 1\n", "a: 1\nn: 1\n"],
+        ["a: 1\nn: 1\n", "a: 2\nn: 1\n", "a: null\nn: 1\n"],
+    ] {
+        let sides = [("v1/values.yaml", original), ("v2/values.yaml", updated), ("here/values.yaml", dest)];
+        let folder = Folder::with(&sides);
+        let merge = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
+        let told = folder.run(&merge).stderr;
+        assert!(told.contains("; kept dest's\n"), "{told}");
+        assert_eq!(folder.read("here/values.yaml"), dest);
+        // All else is upstream's.
+        folder.write("v2/values.yaml", updated.replace("n: 1", "n: 2"));
+        folder.write("here/values.yaml", dest.replace("n: 1", "n: 3"));
+        folder.run(&merge);
+        assert_eq!(folder.read("here/values.yaml"), dest.replace("n: 1", "n: 2"));
+    }
+}

@@ -1203,8 +1203,8 @@ fn what_a_list_says_beside_its_items_is_merged() {
         (
             format!("{before}{}", list("metadata: {a: '1', gone: x}\n", &format!("{one}{two}"), "")),
             format!("{before}{}", list("metadata: {a: '2'}\n", &format!("{one}{two}"), "")),
-            format!("{before}{}", list("metadata: {a: '1', gone: x, mine: x}\n", &two, "")),
-            format!("{before}{}", list("metadata: {a: '2', mine: x}\n", &two, "")),
+            format!("{before}{}", list("metadata: {a: '1', gone: x, mine: y}\n", &two, "")),
+            format!("{before}{}", list("metadata: {a: '2', mine: y}\n", &two, "")),
         ),
         // JSON.
         (

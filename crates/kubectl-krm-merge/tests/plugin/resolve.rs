@@ -116,9 +116,14 @@ fn the_files_are_those_that_git_lists_as_unmerged() {
         assert!(git(&["checkout", "-q", "main"]));
         folder.write("web/a.yaml", "a: 0\nb: 1\nc: 0\n");
         commit();
-        assert!(!git(&["merge", "-q", "topic"]));
-        let told = folder.run(&["resolve", "--take", "theirs"]).passed();
-        assert_eq!(told, "resolved web/a.yaml: 1 of 1 conflict\n");
+        // A rule may ignore what git knows.
+        folder.write(".gitignore", "web/\n");
+        for named in [&[][..], &["web"]] {
+            git(&["reset", "-q", "--hard"]);
+            assert!(!git(&["merge", "-q", "topic"]));
+            let told = folder.run(&[&["resolve", "--take", "theirs"], named].concat()).passed();
+            assert_eq!(told, "resolved web/a.yaml: 1 of 1 conflict\n");
+        }
         assert_eq!(folder.read("web/a.yaml"), "a: 0\nb: 2\nc: 0\n");
         assert_eq!(folder.read("docs.md"), CONFLICTS, "it is no part of the merge");
     }

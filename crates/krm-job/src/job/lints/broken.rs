@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 
 use krm_package::package::After;
 use krm_package::resource::Resource;
-use krm_schema::reference::{NamedResource, Reference, keys_of, made_of, references as references_of};
+use krm_schema::reference::{NamedResource, Names, Reference, keys_of, made_of, references as references_of};
 use krm_tree::child::nearest;
 use krm_tree::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
@@ -30,7 +30,7 @@ pub(super) fn references(package: Package<'_, '_>, results: &mut Results<'_>) ->
     let present = Present::of(package, &names);
     for Subject { sides, after, .. } in package.subjects {
         let (Some(after), Some(about)) = (*after, sides.dest.or(sides.updated)) else { continue };
-        let Some(after) = after.view().filter(|after| are_in(&names, *after)) else { continue };
+        let Some(after) = after.view().filter(|after| names.are_in(*after)) else { continue };
         let before = || sides.dest.map(|dest| references_of(View::Node(dest.node()))).unwrap_or_default();
         let before = LazyCell::new(|| before().into_iter().map(|reference| reference.to).collect::<HashSet<_>>());
         let mut told = HashSet::new();
@@ -51,61 +51,7 @@ fn broken(about: &Resource<'_>, reference: &Reference<'_>, cause: Cause) -> Even
     let field = Field { path: reference.path.indexed(), current_value: None, proposed_value: None };
     let here = nearest(about.node(), &reference.path).start();
     let what = What::Broken { place: reference.path.shown(), to: called(&reference.to), cause };
-    Event { field: Some(field), here: Some(here), ..Event::of(what) }.about(about)
-}
-
-/// Names that are looked for in many resources.
-struct Names {
-    all: HashSet<String>,
-    /// A bit for each first byte and length that a name has. Most texts have others, so they need no hash.
-    shapes: Vec<u64>,
-}
-
-impl Names {
-    /// A number below 2^16 for the first byte and the length of a text; long ones share a number.
-    fn shape(first: u8, length: usize) -> usize {
-        usize::from(first) << 8 | length.min(255)
-    }
-
-    /// Whether a text of this first byte and length may be one of them.
-    fn may_have(&self, first: u8, length: usize) -> bool {
-        let shape = Self::shape(first, length);
-        self.shapes[shape / 64] >> (shape % 64) & 1 == 1
-    }
-
-    fn contains(&self, text: &str) -> bool {
-        self.may_have(first_of(text), text.len()) && self.all.contains(text)
-    }
-}
-
-impl FromIterator<String> for Names {
-    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
-        let all: HashSet<String> = names.into_iter().collect();
-        let mut shapes = vec![0; (1 << 16) / 64];
-        all.iter()
-            .map(|name| Self::shape(first_of(name), name.len()))
-            .for_each(|shape| shapes[shape / 64] |= 1 << (shape % 64));
-        Self { all, shapes }
-    }
-}
-
-/// The first byte of a text, or 0.
-fn first_of(text: &str) -> u8 {
-    text.bytes().next().unwrap_or_default()
-}
-
-/// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check costs
-/// far less than finding the references.
-fn are_in(names: &Names, value: View<'_, '_>) -> bool {
-    match value {
-        // An alias may bring in text from outside of the node.
-        View::Node(node) => {
-            let mut alike = node.strings_like(|first, length| names.may_have(first, length));
-            node.has_aliases() || alike.any(|text| names.contains(text))
-        }
-        View::Made(_) => value.text().is_some_and(|text| names.contains(&text)),
-        View::Branch(branch) => branch.children().filter_map(|(_, tree)| tree.view()).any(|value| are_in(names, value)),
-    }
+    Event { field: Some(field.into()), here: Some(here), ..Event::of(what) }.about(about)
 }
 
 /// Values by the group, kind and name of a resource, each with the resource's identity.
@@ -179,7 +125,7 @@ impl<'a> Lost<'a> {
 
     /// The names of all these resources.
     fn names(&self) -> Names {
-        self.resources.keys().chain(self.keys.keys()).map(|[_, _, name]| name.clone()).collect()
+        self.resources.keys().chain(self.keys.keys()).map(|[_, _, name]| &**name).collect()
     }
 
     /// Why the merge breaks a reference; `None` if it does not.

@@ -202,7 +202,7 @@ fn lines_that_git_merges_to_no_yaml_are_in_conflict() {
     let file = |first: &str, second: &str| format!("a: 1\n---\n{first}b: 1\nc: 1\nd: 1\n{second}");
     let (ours, theirs) = (file("r: 2\n", ""), file("", "r: 3\n"));
     let want = "a: 1\n---\n<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\nb: 1\nc: 1\nd: 1\n<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n";
-    let told = "git merged its lines, but the result would be invalid YAML or repeat a key; unresolved. Resolve the conflict markers in the file";
+    let told = "git merged its lines, but the result would be invalid YAML, or repeat a key or an anchor; unresolved. Resolve the conflict markers in the file";
     is_in_conflict("values.yaml", [&file("", ""), &ours, &theirs], want, told);
     merges("values.yaml", [&file("", ""), &ours, &file("", "s: 3\n")], &file("r: 2\n", "s: 3\n"));
     // A template is no YAML on any side.
@@ -317,7 +317,7 @@ fn a_key_that_a_side_has_twice_excuses_no_other_one() {
     };
     let sides = [&list(" 1", " 1"), &list(" 2", " 1"), &list(" 1", " 2")];
     merges("thing.yaml", sides.map(String::as_str), &list(" 2", " 2"));
-    let told = "git merged its lines, but the result would be invalid YAML or repeat a key; unresolved. Resolve the conflict markers in the file";
+    let told = "git merged its lines, but the result would be invalid YAML, or repeat a key or an anchor; unresolved. Resolve the conflict markers in the file";
     let want = text("<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\n", "<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n");
     is_in_conflict("values.yaml", [&text("", ""), &text("r: 2\n", ""), &text("", "r: 3\n")], &want, told);
 }
@@ -347,4 +347,46 @@ fn an_alias_that_theirs_adds_follows_what_ours_changed() {
         let resource = |text: &str| format!("apiVersion: example.com/v1\nkind: Ci\nmetadata:\n  name: a\n{text}");
         merges("ci.yaml", [&resource(&old), &resource(&ours(&old)), &resource(&theirs)], &resource(&ours(&theirs)));
     }
+}
+
+/// A reader takes the last anchor of a name before an alias, or refuses the file.
+#[test]
+fn no_anchor_comes_twice_that_each_side_has_once() {
+    let text = |first: &str, last: &str| format!("{first}b: 1\nc: 1\nd: 1\n{last}");
+    let told = "git merged its lines, but the result would be invalid YAML, or repeat a key or an anchor; unresolved. Resolve the conflict markers in the file";
+    let want =
+        text("<<<<<<< ours\nr: &x 2\n=======\n>>>>>>> theirs\n", "<<<<<<< ours\n=======\ns: &x 3\n>>>>>>> theirs\n");
+    is_in_conflict("values.yaml", [&text("", ""), &text("r: &x 2\n", ""), &text("", "s: &x 3\n")], &want, told);
+    // A side that has one twice means it.
+    let (twice, both) = (text("r: &x 2\n", "s: &x 3\n"), text("r: &x 4\n", "s: &x 3\nt: 1\n"));
+    merges("values.yaml", [&twice, &twice.replace('2', "4"), &format!("{twice}t: 1\n")], &both);
+    // Ours moved the anchor below the first use that theirs added.
+    let (app, log, job) = ("app: &app [a, b]\n", "log: [c]\n", "job:\n  run: *app\n");
+    let (old, ours, new) = (format!("{app}{log}{job}"), format!("{log}{app}{job}"), "new:\n  run: *app\n");
+    let theirs = format!("{app}{log}{new}{job}");
+    for sides in [[&old, &ours, &theirs], [&old, &theirs, &ours]] {
+        let (code, text, told) = driven("ci.yaml", sides.map(String::as_str));
+        assert_eq!(code, Some(1), "{told}{text}");
+    }
+}
+
+#[test]
+fn an_anchor_that_moves_below_a_new_parent_is_followed_or_in_conflict() {
+    let text =
+        |anchor: &str, name: &str| format!("{anchor}jobs:\n  web:\n    run: *{name}\n  mail:\n    run: *{name}\n");
+    let value = "image: a\n  restart: b\n  level: c\n";
+    let old = text(&format!("app: &app\n  {value}"), "app");
+    let below = |key: &str| text(&format!("{key}:\n  app: &app\n    {}", value.replace("\n ", "\n   ")), "app");
+    let renamed = old.replace("&app", "&base").replace("*app", "*base");
+    for theirs in [below("all"), below("app")] {
+        for ours in [old.replace("level: c\n", "level: c\n  init: d\n"), old.replace("  restart: b\n", "")] {
+            for sides in [[&old, &ours, &theirs], [&old, &theirs, &ours]] {
+                let (code, text, told) = driven("ci.yaml", sides.map(String::as_str));
+                assert_eq!(code, Some(1), "{told}{text}");
+            }
+        }
+    }
+    let (code, marked, told) = driven("ci.yaml", [&old, &renamed, &below("app")]);
+    assert_eq!(code, Some(1), "{told}{marked}");
+    merges("ci.yaml", [&old, &renamed, &below("all")], &below("all"));
 }
