@@ -1,8 +1,8 @@
 //! Children that are one conflict, although the sides changed them one by one: one side wins them all.
 //!
-//! They are the parts of one thing ([`things`]), fields of which a type allows one ([`Alternatives`]), or what a side put in the place of a child
-//! that the other side removed or replaced, too: it may be that child under another name. In all of these cases git stops, unless the
-//! fields are apart.
+//! They are the parts of one thing ([`things`]), fields of which a type allows one ([`Alternatives`]), two children to which the sides gave one
+//! name, or what a side put in the place of a child that the other side removed or replaced, too: it may be that child under another name. In
+//! all of these cases git stops, unless the fields are apart.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +35,7 @@ pub(crate) fn apart<'a>(
     let within = trail.field().unwrap_or_default();
     let mut found = of_both(within, matched);
     found.extend(renamed_and_removed(changes, matched));
+    found.extend(matched.of_one_name.iter().cloned());
     if matched.by == By::Field && !trail.is_empty() {
         let parts = original.map(|original| things::apart(within, changes, Sides { original, updated, dest }));
         let parts = parts.filter(|parts| !parts.is_empty()).unwrap_or_else(|| {

@@ -9,7 +9,7 @@ use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{NodeRef, Place, WrittenChild};
 
 use crate::policy::Renames;
-use crate::renamed::renamed;
+use crate::renamed::{Renamed, renamed};
 
 /// The children of a map or list, matched by their identities.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub struct Matched<'a> {
     pub rows: Vec<Row<'a>>,
     /// The identities of each child that has several: one for each side.
     pub renamed: Vec<Sides<ChildId<'a>>>,
+    /// The children that are in conflict because two of them have one name.
+    pub(crate) of_one_name: Vec<ChildId<'a>>,
     /// The number of each in `renamed`, by its identity in dest.
     by_dest: HashMap<ChildId<'a>, usize>,
     /// Whether a side is a map with a `<<`.
@@ -56,19 +58,28 @@ impl<'a> Matched<'a> {
     ) -> Self {
         let has_merges =
             by == By::Field && containers.iter().any(|(_, side)| side.is_some_and(NodeRef::has_merge_entry));
-        let (rows, by_dest) = (Vec::new(), HashMap::new());
-        let none = Self { containers, by, rows, renamed: Vec::new(), by_dest, has_merges, has_others: false };
+        let none = Self {
+            containers,
+            by,
+            rows: Vec::new(),
+            renamed: Vec::new(),
+            of_one_name: Vec::new(),
+            by_dest: HashMap::new(),
+            has_merges,
+            has_others: false,
+        };
         let matched = none.with_rows(&children);
         let can_be_renamed = renames == Renames::Follow && matches!(matched.by, By::Field | By::Keys(_));
         if !can_be_renamed || !matched.has_changed_names() || matched.has_merges() {
             return matched;
         }
-        let renamed = renamed(&Sides::of(|side| matched.named(side)));
-        if renamed.is_empty() {
+        let Renamed { found, of_one_name } = renamed(&Sides::of(|side| matched.named(side)));
+        let matched = Self { of_one_name, ..matched };
+        if found.is_empty() {
             return matched;
         }
-        let by_dest = renamed.iter().enumerate().map(|(at, names)| (names.dest.clone(), at)).collect();
-        Self { renamed, by_dest, ..matched }.with_rows(&children)
+        let by_dest = found.iter().enumerate().map(|(at, names)| (names.dest.clone(), at)).collect();
+        Self { renamed: found, by_dest, ..matched }.with_rows(&children)
     }
 
     fn with_rows<I: Iterator<Item = WrittenChild<'a>>>(self, children: &impl Fn(NodeRef<'a>) -> I) -> Self {

@@ -8,9 +8,9 @@
 //! In the place of the old child, the new one may have grown: then it counts how much of the old child it kept. And there both sides may
 //! have renamed an element, in different ways: then the name is in conflict. For fields, see `apart.rs`.
 //!
-//! After a first run, a child may have the name of one side and the values of the other, so that little of original is left in it. So the
-//! new child of a side is compared with the other side's child of the old name, too, and it is the one that the other side renamed if it
-//! has that name.
+//! After a first run, a child may have the name of one side and the values of the other, so that little of original is left in it. Or each side
+//! changed another part of a name. So the new child of a side is compared with what the other side made of the old one, too, under the old
+//! name or a new one, and it is the one that the other side renamed if it has that name.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -19,8 +19,8 @@ use krm_tree::alike::alike;
 use krm_tree::child::ChildId;
 use krm_tree::leaves::{HALF, Leaves, Pairs};
 use krm_tree::sides::{Side, Sides};
-use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{NodeRef, same};
 
 /// The children of each side with their identities.
 type Children<'a> = Sides<Vec<(ChildId<'a>, NodeRef<'a>)>>;
@@ -46,23 +46,32 @@ const MOST_ALIKE: u32 = 1000;
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
 
+/// What the sides did to names.
+#[derive(Debug, Default)]
+pub(crate) struct Renamed<'a> {
+    /// The children that original, updated and dest all have, but not with one identity: one for each side.
+    pub found: Vec<Sides<ChildId<'a>>>,
+    /// The children of which a side gave one the name of another one that the other side has, too: see [`of_one_name`].
+    pub of_one_name: Vec<ChildId<'a>>,
+}
+
 /// The children of updated that original has under another name.
 pub fn renamed_since<'a>(
     original: Vec<(ChildId<'a>, NodeRef<'a>)>,
     updated: Vec<(ChildId<'a>, NodeRef<'a>)>,
 ) -> Vec<ChildId<'a>> {
-    let found = renamed(&Sides { dest: original.clone(), original, updated });
+    let Renamed { found, .. } = renamed(&Sides { dest: original.clone(), original, updated });
     found.into_iter().map(|names| names.updated).collect()
 }
 
-/// Finds the children that original, updated and dest all have, but not with one identity: one for each side.
-pub(crate) fn renamed<'a>(children: &Children<'a>) -> Vec<Sides<ChildId<'a>>> {
+/// Finds the children that a side renamed.
+pub(crate) fn renamed<'a>(children: &Children<'a>) -> Renamed<'a> {
     let by_name = Sides::of(|side| children[side].iter().cloned().collect::<ByName<'a>>());
     let found = |side: Side, other: &Partners<'a>| partners(children, &by_name, side, other);
-    let [mut in_updated, mut in_dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
-    if !in_updated.is_empty() && !in_dest.is_empty() {
-        (in_updated, in_dest) = (found(Side::Updated, &in_dest), found(Side::Dest, &in_updated));
-    }
+    let alone = Sides::of(|side| if side == Side::Original { HashMap::new() } else { found(side, &HashMap::new()) });
+    let again =
+        |side: Side, other: &Partners<'a>| if other.is_empty() { alone[side].clone() } else { found(side, other) };
+    let (in_updated, in_dest) = (again(Side::Updated, &alone.dest), again(Side::Dest, &alone.updated));
     let are_both = !in_updated.is_empty() && !in_dest.is_empty();
     let in_place = Sides::of(|side| {
         let found = if are_both { in_place(children, side) } else { Vec::new() };
@@ -96,7 +105,55 @@ pub(crate) fn renamed<'a>(children: &Children<'a>) -> Vec<Sides<ChildId<'a>>> {
         let is_known_again = || updated == dest || has_enough(Side::Updated) && has_enough(Side::Dest);
         (is_renamed && is_one && is_known && is_known_again()).then_some(sides)
     };
-    each_once(children.original.iter().filter_map(joined).collect())
+    Renamed {
+        found: each_once(children.original.iter().filter_map(joined).collect()),
+        of_one_name: of_one_name(children, &by_name, &Sides { updated: in_updated, dest: in_dest, ..Sides::default() }),
+    }
+}
+
+/// The name of a child of original on a side that perhaps renamed it.
+fn name_on<'n, 'a>(side: &ByName<'a>, partners: &'n Partners<'a>, name: &'n ChildId<'a>) -> Option<&'n ChildId<'a>> {
+    if side.contains_key(name) { Some(name) } else { partners.get(name) }
+}
+
+/// The children that a side renamed to a name under which the other side, which still has the child, has another one. Two children cannot have
+/// one name, so they are in conflict: the child, what has its new name, and what the other side perhaps gave that name.
+fn of_one_name<'a>(
+    children: &Children<'a>,
+    by_name: &Sides<ByName<'a>>,
+    renamed_on: &Sides<Partners<'a>>,
+) -> Vec<ChildId<'a>> {
+    let is_new = |name: &ChildId<'a>| !by_name.original.contains_key(name);
+    let is_contested = |name: &ChildId<'a>| {
+        let both = by_name.updated.get(name).zip(by_name.dest.get(name));
+        is_new(name) && both.is_some_and(|(updated, dest)| !same(*updated, *dest))
+    };
+    let mut found = Vec::new();
+    if !children.dest.iter().any(|(name, _)| is_contested(name)) {
+        return found;
+    }
+    for (side, other) in [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)] {
+        // What the other side has under the new name does not count here.
+        let alone = Sides { updated: children[side].clone(), ..Sides::of(|_| children.original.clone()) };
+        let in_it = Sides::of(|side| alone[side].iter().cloned().collect::<ByName<'a>>());
+        let on_side = partners(&alone, &in_it, Side::Updated, &HashMap::new());
+        for (old, _) in &children.original {
+            let Some(new) = on_side.get(old).filter(|new| is_contested(new)) else { continue };
+            let Some(there) = name_on(&by_name[other], &renamed_on[other], old).filter(|there| *there != new) else {
+                continue;
+            };
+            let is = by_name[other].get(new).map(|node| Leaves::of(*node));
+            let has_its_values = |old: &ChildId<'a>| {
+                let was = by_name.original.get(old).map(|node| Leaves::of(*node));
+                was.zip(is.as_ref()).is_some_and(|(was, is)| was.common(is) > 0)
+            };
+            let replaced =
+                in_place(children, other).into_iter().filter(|(old, place)| *place == new && has_its_values(old));
+            found.extend(replaced.map(|(old, _)| old.clone()));
+            found.extend([there, old, new].map(ChildId::clone));
+        }
+    }
+    found
 }
 
 /// The children whose names no other child has: each side may take another child for the one that was renamed.
@@ -129,7 +186,11 @@ fn partners<'c, 'a>(
     let leaves = |node: &NodeRef<'_>| Leaves::by_depth(*node);
     let new: Vec<Leaves> = come.iter().map(|(_, node)| leaves(node)).collect();
     let old: Vec<(usize, Leaves)> = gone.iter().enumerate().map(|(i, (_, node))| (i, leaves(node))).collect();
-    let of_other = gone.iter().enumerate().filter_map(|(i, (name, _))| Some((i, leaves(by_name[other].get(name)?))));
+    let name_in_other = |name: &'c ChildId<'a>| name_on(&by_name[other], in_other, name);
+    let of_other = gone.iter().enumerate().filter_map(|(i, (name, _))| {
+        let node = by_name[other].get(name_in_other(name)?)?;
+        Some((i, leaves(node)))
+    });
     let of_other: Vec<(usize, Leaves)> = of_other.collect();
     let mut left = MOST_COMPARED;
     let mut pairs = Pairs::of(gone.len(), come.len());
@@ -148,8 +209,8 @@ fn partners<'c, 'a>(
         for (at, j) in all {
             let ((i, old), new) = (&old[at], &new[j]);
             // The other side has both.
-            let is_of_other = |name: &ChildId<'a>| by_name[other].contains_key(name);
-            if is_of_other(&gone[*i].0) && is_of_other(&come[j].0) {
+            let is_another = |name: &ChildId<'a>| *name != come[j].0 && by_name[other].contains_key(&come[j].0);
+            if name_in_other(&gone[*i].0).is_some_and(is_another) {
                 continue;
             }
             left = match left.checked_sub(old.count() + new.count()) {

@@ -405,7 +405,7 @@ fn comments_at_the_end_of_a_block_are_merged() {
 }
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
-const RENAMED: [[&str; 5]; 49] = [
+const RENAMED: [[&str; 5]; 55] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
@@ -591,7 +591,33 @@ const RENAMED: [[&str; 5]; 49] = [
         "b: {x: 1, y: 2, z: 3, v: 4}",
         "a: {x: 1, y: 2, z: 3, v: 5}\nb: 1",
         "b: {x: 1, y: 2, z: 3, v: 4}",
-        "2",
+        "1",
+    ],
+    // A side renamed one to a name under which the other side, which still has it, has another one.
+    [
+        "a: {x: 1, y: 2, z: 3}\nb: {s: 4, t: 5, u: 6}",
+        "c: {x: 1, y: 2, z: 3}\nb: {s: 4, t: 5, u: 6}",
+        "a: {x: 1, y: 2, z: 3}\nc: {s: 4, t: 5, u: 6}",
+        "c: {x: 1, y: 2, z: 3}\nb: {s: 4, t: 5, u: 6}",
+        "1",
+    ],
+    ["b: {s: 4, t: 5}", "b: {s: 4, t: 5}\nc: {u: 6}", "c: {s: 4, t: 5}", "b: {s: 4, t: 5}\nc: {u: 6}", "1"],
+    ["b: {s: 4, t: 5}", "c: {s: 4, t: 5}", "b: {s: 4, t: 5}\nc: {u: 6}", "c: {s: 4, t: 5}", "1"],
+    ["b: {s: 4, t: 5}", "c: {s: 4, t: 5}", "b: {s: 4, t: 5}\nc: {s: 4, t: 5}", "c: {s: 4, t: 5}", "0"],
+    [
+        "volumeMounts: [{mountPath: /a, name: v}, {mountPath: /b, name: v, subPath: s}]",
+        "volumeMounts: [{mountPath: /c, name: v}, {mountPath: /b, name: v, subPath: s}]",
+        "volumeMounts: [{mountPath: /a, name: v}, {mountPath: /c, name: v, subPath: s}]",
+        "volumeMounts: [{mountPath: /c, name: v}, {mountPath: /b, name: v, subPath: s}]",
+        "1",
+    ],
+    // Each side changed another part of the name. After a first run, no side has this name.
+    [
+        "ports: [{containerPort: 1, protocol: TCP, name: a}, {containerPort: 9, name: z}]",
+        "ports: [{containerPort: 1, protocol: UDP, name: a}, {containerPort: 9, name: z}]",
+        "ports: [{containerPort: 2, protocol: TCP, name: a}, {containerPort: 9, name: z}]",
+        "ports: [{containerPort: 2, protocol: UDP, name: a}, {containerPort: 9, name: z}]",
+        "0",
     ],
     // An element of a keyed list, renamed by upstream and by dest.
     [
