@@ -135,6 +135,10 @@ impl<'a> Refiner<'a, '_> {
                 return false;
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
+            // Beside a conflict, what a side moved may stand in its old place, too.
+            if is_open && is_any_doubled(&numbers, [&updated.numbers, &dest.numbers]) {
+                return false;
+            }
             let result = FeaturesOf(&numbers, &views);
             if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, policy)) {
                 return false;
@@ -419,6 +423,12 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a
     }
     let [dest, taken] = [Side::Dest, Side::Updated].map(|winner| Some(tree(winner, Kept::OfWinner)));
     Conflict { dest, taken, comments: None, taking: Taking::Both(both), ..conflict.clone() }.into()
+}
+
+/// Whether a list has an element more often than both sides have it.
+fn is_any_doubled(numbers: &[u32], sides: [&[u32]; 2]) -> bool {
+    let [new, own] = sides.map(counted);
+    counted(numbers).iter().any(|(number, count)| Some(count) > new.get(number).max(own.get(number)))
 }
 
 /// Whether a second run merges the list with these elements by its keys.
