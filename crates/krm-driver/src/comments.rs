@@ -166,17 +166,46 @@ pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
     new
 }
 
-/// Whether a text lacks a comment that a side added and that is not waived. A line that ends with the comment counts as having it.
+/// The comments of a document, each as it ends its line.
+fn comments<'d>(document: &'d Document<'_>) -> impl Iterator<Item = &'d str> {
+    let source = document.source();
+    document.comments_in(0..source.len()).map(|(start, end)| source[start..end].trim_end())
+}
+
+/// What may be comments in a text that need not be YAML: the ends of its lines, from each `#`.
+fn tails(text: &str) -> impl Iterator<Item = &str> {
+    lines(text).into_iter().flat_map(|line| line.match_indices('#').map(move |(at, _)| line[at..].trim_end()))
+}
+
+/// Whether a text with markers lacks a comment that a side added and that is not waived. A line that ends with the comment counts as having it.
 pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>, waived: &[&str]) -> bool {
-    let tails = |line| str::match_indices(line, '#').map(move |(at, _): (usize, &str)| line[at..].trim_end());
-    let shown: HashSet<&str> = lines(text).into_iter().flat_map(tails).collect();
-    let all = documents.map(|document| {
-        let source = document.source();
-        document.comments_in(0..source.len()).map(|(start, end)| source[start..end].trim_end()).collect::<HashSet<_>>()
-    });
+    let shown: HashSet<&str> = tails(text).collect();
+    let all = documents.map(|document| comments(document).collect::<HashSet<_>>());
     let is_lost =
         |comment: &&str| !all.original.contains(comment) && !shown.contains(comment) && !waived.contains(comment);
     all.updated.iter().chain(&all.dest).any(is_lost)
+}
+
+/// Whether a text without markers lacks a comment that a side added or that no side removed, has one again that a side removed, or has one more
+/// often than the changes of both sides make. Nobody would be told. A comment that is waived does not count.
+pub fn is_any_astray(text: &str, documents: Sides<&Document<'_>>, waived: &[&str]) -> bool {
+    let known = documents.iter().flat_map(|(_, document)| comments(document));
+    let known: HashSet<&str> = known.filter(|comment| !waived.contains(comment)).collect();
+    let counted = |text| {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        tails(text).filter(|tail| known.contains(tail)).for_each(|comment| *counts.entry(comment).or_default() += 1);
+        counts
+    };
+    let sides = documents.map(|document| counted(document.source()));
+    let found = counted(text);
+    known.iter().any(|comment| {
+        let count = |of: &HashMap<&str, usize>| of.get(comment).copied().unwrap_or_default();
+        let Sides { original, updated, dest } = Sides::of(|side| count(&sides[side]));
+        let merged = (updated + dest).saturating_sub(original);
+        let is_new = updated.max(dest) > original;
+        let least = updated.min(dest).min(merged).max(usize::from(is_new));
+        !(least..=updated.min(dest).max(merged)).contains(&count(&found))
+    })
 }
 
 #[cfg(test)]
@@ -213,5 +242,31 @@ mod tests {
     #[test]
     fn comments_are_new_as_often_as_they_were_not_there() {
         assert_eq!(fresh(vec!["a", "b", "a"], vec!["a", "c"]), ["b", "a"]);
+    }
+
+    #[test]
+    fn comments_are_counted_on_all_sides() {
+        // The sides, the text, and whether a comment is astray.
+        for (original, updated, dest, text, want) in [
+            ("# x", "# x", "# x", "# x", false),
+            // Nobody removed it.
+            ("# x", "# x", "# x", "", true),
+            // One side removed it.
+            ("# x", "", "# x", "", false),
+            ("# x", "", "# x", "a: 1 # x", true),
+            ("# x", "# x", "", "# x", true),
+            // It came, on one side or on both.
+            ("", "# x", "", "a: 1 # x", false),
+            ("", "# x", "", "", true),
+            ("", "# x", "# x", "# x", false),
+            ("", "# x", "# x", "# x\n# x", false),
+            ("# x", "# x", "# x", "# x\n# x", true),
+        ] {
+            let documents = [original, updated, dest].map(|text| Document::parse(text).expect("YAML"));
+            let [original, updated, dest] = documents.each_ref();
+            let sides = Sides { original, updated, dest };
+            assert_eq!(is_any_astray(text, sides, &[]), want, "{text:?} of {sides:?}");
+            assert!(!is_any_astray(text, sides, &["# x"]), "waived");
+        }
     }
 }

@@ -44,7 +44,7 @@ use krm_words::{Message, Word};
 use krm_yaml::{Document, NodeRef, shown};
 
 use crate::args::GitDriver;
-use crate::comments::is_any_lost;
+use crate::comments::{is_any_astray, is_any_lost};
 use crate::definitions::nodes;
 use crate::file_merge::Merge;
 use crate::line_merge::{agrees, are_of_lines};
@@ -329,10 +329,16 @@ fn by_field<'a>(
         tell_open(versions, Word::Conflict, &format!("{name}: {fault}; unresolved"));
         return Ok(End::Differs);
     };
-    let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
+    let is_marked = told.parts.iter().any(|part| matches!(part, Part::Choice(_)));
+    let is_open = is_marked || !told.conflicts.is_empty();
     let text = labels.marks(is_open).text(&told.parts);
     let is_clean = by_git.clean().is_some();
-    if !is_clean && is_any_lost(&text, file.documents, &told.waived) {
+    let is_any_wrong = || match is_open {
+        // A conflict without markers would be one that nobody sees.
+        true => !is_marked || is_any_lost(&text, file.documents, &told.waived),
+        false => is_any_astray(&text, file.documents, &told.waived),
+    };
+    if !is_clean && is_any_wrong() {
         return by_line(versions);
     }
     let is_half = |half: &str| match file.kinds {

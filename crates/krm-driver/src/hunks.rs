@@ -119,7 +119,10 @@ impl Meaning<'_> {
     /// Whether each half of the text has its required value, and all combinations of answers give YAML. The answer to one choice may affect
     /// its neighbours. So different answers are tried side by side.
     fn is_said_by(&self, parts: &[Part]) -> bool {
-        if matches!(parts, [Part::Choice(_)]) {
+        // A list in conflict leaves something to choose, or nobody would see the conflict.
+        let is_any_left =
+            matches!(self.value, Value::These { .. }) || parts.iter().any(|part| matches!(part, Part::Choice(_)));
+        if matches!(parts, [Part::Choice(_)]) || !is_any_left {
             return false;
         }
         let is = |text: String, is: &dyn Fn(NodeRef<'_>) -> bool| {

@@ -3,6 +3,8 @@
 //! `krm_job::forms` says which files are merged like that, and `krm_job::carried` merges a file. In folders, versions of one path are one file; single
 //! files are one, whatever their names are.
 
+use std::collections::HashMap;
+
 use crate::change::Change;
 use crate::held::Held;
 use crate::side::{Root, Side};
@@ -51,6 +53,29 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         carried.rules.append(&mut own.rules);
     }
     Ok(carried)
+}
+
+/// Adds the executable bits of files of resources, whose content is merged already: where upstream changed the bit, and dest has not.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn carry_executable(dest: &Side, given: &[(Role, Vec<Side>)], changes: &mut Vec<Change>) -> Result<()> {
+    let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
+    let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(()) };
+    let known: HashMap<String, usize> = changes.iter().enumerate().map(|(at, own)| (own.path.clone(), at)).collect();
+    for versions in versions(Sides { original, updated, dest }) {
+        let (Some(executable), Some(here)) = (versions.turned_with_resources(), versions.files.dest) else { continue };
+        match known.get(versions.path) {
+            Some(at) if changes[*at].new.is_some() => changes[*at].executable = Some(executable),
+            Some(_) => {}
+            None => {
+                let bytes = Some(here.bytes()?.into_owned());
+                let path = versions.path.to_owned();
+                changes.push(Change { path, old: bytes.clone(), new: bytes, executable: Some(executable) });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The files to merge: in folders those of one path. A single file without resources is the same file on all sides, whatever its name is.

@@ -385,6 +385,12 @@ impl<'s, F: SideFile> Versions<'s, F> {
         (original != updated && original == dest).then_some(updated)
     }
 
+    /// The same of a file of resources, which merges by these.
+    pub fn turned_with_resources(&self) -> Option<bool> {
+        let holds = [self.files.updated, self.files.dest].into_iter().all(|file| has(file) == Has::Resources);
+        self.turned().filter(|_| holds)
+    }
+
     /// The error for a file that can be merged neither by its resources nor as a file: dest lacks it, and has a resource of it where original has
     /// none, so that dest may have moved it there.
     pub fn in_neither_form(&self, sides: Sides<&[F]>) -> Option<Event> {

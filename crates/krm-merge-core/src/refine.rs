@@ -224,7 +224,7 @@ impl RefinedText {
         let [original, updated, dest] = sides;
         let document = depth.deeper().filter(|_| name.is_some_and(names_document));
         let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth, owner));
-        let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
+        let has_lines = sides.iter().any(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
         }
@@ -393,7 +393,7 @@ impl<'a> Refiner<'a, '_> {
             self.tell(&conflict.path, sources, how);
             return Some(dest);
         }
-        Some(overlap(conflict, dest, updated))
+        overlap(conflict, dest, updated)
     }
 
     fn tell(&mut self, path: &FieldPath<'a>, sources: Sources, how: Combined) {
@@ -404,10 +404,12 @@ impl<'a> Refiner<'a, '_> {
     }
 }
 
-/// The conflict of a value whose outcomes differ only where the changes of both sides overlap.
-fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Tree<'a> {
+/// The conflict of a value whose outcomes differ only where the changes of both sides overlap; `None` if they are the same value. Then there would
+/// be nothing to choose, though the changes are in conflict.
+fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Option<Tree<'a>> {
+    let is_choice = dest.view()?.meaning() != updated.view()?.meaning();
     let (dest, taken) = (Some(dest), Some(updated));
-    Conflict { dest, taken, comments: None, taking: Taking::Overlap, ..conflict.clone() }.into()
+    is_choice.then(|| Conflict { dest, taken, comments: None, taking: Taking::Overlap, ..conflict.clone() }.into())
 }
 
 /// The values of a conflict, if all versions have one.

@@ -27,7 +27,7 @@ use super::placed::{Placed, place};
 use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing};
 use crate::beside;
 use crate::brought;
-use crate::carry::carry;
+use crate::carry::{carry, carry_executable};
 
 /// A merge of sides whose conflicts are open.
 pub struct Open<'m> {
@@ -213,6 +213,7 @@ impl<'m> Open<'m> {
         let replaced: HashSet<String> = paths.filter(|path| taken.left.contains(path.as_str())).cloned().collect();
         let changes = changes(dest, given, &files, &mut merge.made)?;
         merge.changes.extend(changes.into_iter().filter(|change| !replaced.contains(&change.path)));
+        carry_executable(dest, given, &mut merge.changes)?;
         merge.results.extend(brought::warnings(given, &merge.changes));
         results::finish(&mut merge.results);
         Ok(in_order(merge)?)

@@ -15,6 +15,7 @@ use krm_tree::tree::{Conflict, Pick, Taking, Tree, View, decide, settle};
 use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
+use super::three::Changed;
 use super::{Additions, Depth, DocumentNote, DocumentOwner, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::lost::{Comments, Disputed, is_told};
@@ -80,7 +81,10 @@ pub(super) fn merged(
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
     let sides = roots.map(Some);
     let [(own, contested), (theirs, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
-    let apart = !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
+    let [end_of_original, end_of_updated, end_of_dest] = texts.map(end);
+    // Blank lines at the end of a file are no reason to ask.
+    let ends_apart = owner.is_none() && Changed::of(end_of_original, end_of_updated, end_of_dest) == Changed::Apart;
+    let apart = ends_apart || !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
     places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
     let of_original = |tree: Tree<'_>| edits_of(dest, &tree, OwnComments::of(sides, Side::Dest).0, budget);
     let edits_for_original = for_original.and_then(of_original);
@@ -100,12 +104,37 @@ pub(super) fn merged(
         owner.note(roots, all.map(|(warning, winner)| DocumentNote { warning, winner }).collect());
     }
     let [_, text_of_updated, text_of_dest] = texts;
-    let text_of = |edits: TextEdits| edits.apply(text_of_dest, 0..text_of_dest.len());
-    let [for_dest, for_updated] = [edits_for_dest, edits_for_updated].map(text_of);
-    let for_original = edits_for_original.map(text_of);
+    let text_of = |edits: TextEdits, winner| {
+        let merged = edits.apply(text_of_dest, 0..text_of_dest.len());
+        with_end(merged, texts, winner)
+    };
+    let for_dest = text_of(edits_for_dest, Side::Dest);
+    let for_updated = text_of(edits_for_updated, Side::Updated);
+    let for_original = edits_for_original.map(|edits| text_of(edits, Side::Original));
     let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
     let (dest, updated, original) = (for_dest, for_updated, for_original);
     Some(RefinedText { dest, updated, original, how: Combined::Document, places, sources })
+}
+
+/// A merged text with the line breaks at the end that the sides say. They belong to no value of the document, but in a text of a resource, they
+/// belong to its value. If they mean something in the document, it has merged them already.
+fn with_end(merged: String, texts: [&str; 3], winner: Side) -> String {
+    let [original, updated, dest] = texts.map(end);
+    let end_of = match Changed::of(original, updated, dest) {
+        Changed::Updated => updated,
+        Changed::Apart => Sides { original, updated, dest }[winner],
+        Changed::Nowhere | Changed::Dest | Changed::Alike => dest,
+    };
+    if end(&merged) == end_of {
+        return merged;
+    }
+    let ended = [&merged[..merged.len() - end(&merged).len()], end_of].concat();
+    if mean_the_same(&merged, &ended) { ended } else { merged }
+}
+
+/// The line breaks at the end of a text.
+fn end(text: &str) -> &str {
+    &text[text.trim_end_matches(['\r', '\n']).len()..]
 }
 
 /// Whether a text that was merged by line consists of documents whose maps have each key once. Where each side added an element at another place,

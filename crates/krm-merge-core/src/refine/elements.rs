@@ -101,7 +101,7 @@ impl<'a> Refiner<'a, '_> {
         if is_plain && let Some((parts, _)) = lines::settled(all) {
             let (pieces, sources) = self.pieces(conflict, &versions, (&parts, None), cursor)?;
             self.tell(&conflict.path, sources, Combined::Elements);
-            return Some(joined(conflict, sides.dest, &pieces));
+            return joined(conflict, sides.dest, &pieces);
         }
         let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
         let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
@@ -170,7 +170,7 @@ impl<'a> Refiner<'a, '_> {
         if is_settled {
             self.tell(&conflict.path, sources, Combined::Elements);
         }
-        Some(joined(conflict, sides.dest, &pieces))
+        joined(conflict, sides.dest, &pieces)
     }
 
     /// The pieces of the merged list, and whose changes they have; `None` if they are no finer than the conflict.
@@ -407,8 +407,9 @@ impl<'a> Refiner<'a, '_> {
     }
 }
 
-/// The list that these pieces make, or its conflict if some are open or hold additions of both sides.
-fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a>]) -> Tree<'a> {
+/// The list that these pieces make, or its conflict if some are open or hold additions of both sides. `None` if they are no finer than the
+/// conflict.
+fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a>]) -> Option<Tree<'a>> {
     let tree = |winner, additions| {
         let entries = pieces.iter().flat_map(|piece| piece.won_by(winner, additions)).cloned();
         Branch::with(list, By::Index, entries.collect()).into_tree()
@@ -419,10 +420,10 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a
     }
     let both = tree(Side::Dest, Kept::Both);
     if pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_))) {
-        return both;
+        return Some(both);
     }
     let [dest, taken] = [Side::Dest, Side::Updated].map(|winner| Some(tree(winner, Kept::OfWinner)));
-    Conflict { dest, taken, comments: None, taking: Taking::Both(both), ..conflict.clone() }.into()
+    Some(Conflict { dest, taken, comments: None, taking: Taking::Both(both), ..conflict.clone() }.into())
 }
 
 /// Whether a list has an element more often than both sides have it.

@@ -428,6 +428,57 @@ fn a_text_that_is_a_document_is_merged_as_one() {
 }
 
 #[test]
+fn the_line_breaks_at_the_end_of_a_document_in_a_text_are_merged() {
+    let text = |text: &str| format!("v.yaml: {text:?}\n");
+    for (original, updated, dest, want) in [
+        ("a: 1\nb: 2\n", "a: 1\n", "a: 1\nb: 2", "a: 1"),
+        ("a: 1\nb: 2\n", "a: 1\nb: 2", "a: 1\nb: 2\nc: 3\n", "a: 1\nb: 2\nc: 3"),
+        ("a: 1\nb: 2\n", "a: 1\n", "a: 1\nb: 2\n\n", "a: 1\n\n"),
+        ("a: 1\nb: 2\n", "a: 1\nb: 2\n\n", "a: 1\n", "a: 1\n\n"),
+        ("a: 1\nb: 2\n", "a: 1\nb: 3\n", "c: 1\na: 1\nb: 2\n", "c: 1\na: 1\nb: 3\n"),
+        // Here the line breaks are a part of a value.
+        ("a: 1\nb: |+\n  x\n\n", "a: 2\nb: |+\n  x\n\n", "c: 1\na: 1\nb: |+\n  x\n", "c: 1\na: 2\nb: |+\n  x\n"),
+    ] {
+        let [original, updated, dest, want] = [original, updated, dest, want].map(text);
+        let found = found(&original, &updated, &dest, ConflictLevel::Line);
+        assert_eq!((found.dest, found.updated, found.conflicts.len()), (want.clone(), want, 0), "{updated} {dest}");
+    }
+    let [original, updated, dest] = ["a: 1\nb: 2\n", "a: 1\n\n", "a: 1\nb: 2"].map(text);
+    let found = found(&original, &updated, &dest, ConflictLevel::Line);
+    assert_eq!((found.dest, found.updated), (text("a: 1"), text("a: 1\n\n")));
+    assert_eq!(found.conflicts, ["[\"v.yaml\"]"]);
+}
+
+#[test]
+fn a_text_of_one_line_on_a_side_is_merged_by_line() {
+    let text = |words: &str| {
+        let lines: String = words.split(' ').map(|word| format!("  {word}\n")).collect();
+        format!("k: |\n{lines}")
+    };
+    for (original, updated, dest, want) in
+        [("a b c", "X a b c", "a", "X a"), ("a", "a b", "x a", "x a b"), ("a b c", "c", "a b c d", "c d")]
+    {
+        let [original, updated, dest, want] = [original, updated, dest, want].map(text);
+        let once = found(&original, &updated, &dest, ConflictLevel::Line);
+        assert_eq!((&once.dest, once.conflicts.len()), (&want, 0), "{updated}{dest}");
+        assert_eq!(found(&original, &updated, &once.dest, ConflictLevel::Line).dest, want, "a second run");
+    }
+}
+
+#[test]
+fn a_conflict_leaves_something_to_choose() {
+    // The changes touch, and in whichever order they are made, they come to the same list. Nobody could see that conflict.
+    for (original, updated, dest) in
+        [("[1, 1, 7, 7, 7]", "[7, 1, 1, 1, 7, 7]", "[1, 7, 7]"), ("[7, 7, 4, 4]", "[7, 4, 4]", "[4, 7, 7, 4]")]
+    {
+        let text = |list: &str| format!("k: {list}\n");
+        let found = found(&text(original), &text(updated), &text(dest), ConflictLevel::Line);
+        assert_eq!((found.dest, found.updated), (text(dest), text(updated)), "{original}");
+        assert_eq!(found.conflicts, ["k"]);
+    }
+}
+
+#[test]
 fn a_document_in_conflict_is_so_only_where_the_changes_overlap() {
     let sides =
         ["{a: 1, b: 1, c: 1}", "{a: 2, b: 2, c: 1}", "{a: 1, b: 3, c: 3}"].map(|text| format!("x.yaml: '{text}'\n"));

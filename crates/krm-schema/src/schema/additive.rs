@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 use krm_tree::child::Value as _;
 use krm_tree::tree::View;
+use krm_yaml::Scalar;
 
 use super::builtin::{self, TypeRef};
 
@@ -426,12 +427,19 @@ fn flags(words: &[View<'_, '_>]) -> Option<Vec<Named>> {
 /// Writes a value without some of its fields, in one form for all ways to write it.
 fn write(value: View<'_, '_>, without: &[&str], out: &mut String) {
     if let Some(scalar) = value.scalar() {
-        out.push_str(&format!("{scalar:?}"));
+        out.push_str(&match scalar {
+            Scalar::Null => "null".to_owned(),
+            Scalar::Bool(value) => value.to_string(),
+            Scalar::Number(number) => number.to_decimal().unwrap_or_else(|| format!("{number:?}")),
+            Scalar::String(text) => format!("{text:?}"),
+            Scalar::Timestamp(text) => format!("time {text:?}"),
+            Scalar::Tagged(tag, text) => format!("{tag} {text:?}"),
+        });
     } else if value.is_list() {
         out.push('[');
-        for element in value.elements() {
+        for (number, element) in value.elements().into_iter().enumerate() {
+            out.push_str(if number > 0 { ", " } else { "" });
             write(element, &[], out);
-            out.push(',');
         }
         out.push(']');
     } else {
@@ -439,10 +447,9 @@ fn write(value: View<'_, '_>, without: &[&str], out: &mut String) {
         fields.retain(|(name, _)| !without.contains(name));
         fields.sort_by_key(|(name, _)| *name);
         out.push('{');
-        for (name, value) in fields {
-            out.push_str(&format!("{name:?}:"));
+        for (number, (name, value)) in fields.into_iter().enumerate() {
+            out.push_str(&format!("{}{name:?}: ", if number > 0 { ", " } else { "" }));
             write(value, &[], out);
-            out.push(',');
         }
         out.push('}');
     }
@@ -481,6 +488,14 @@ mod tests {
         ] {
             assert_eq!(without_version(text.into()), want, "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_the_whole_element_is_written_as_people_read_it() {
+        let element = Document::parse("{tolerationSeconds: 5, key: a, n: [1, true, null]}").expect("valid");
+        let root = element.roots().next().expect("a root");
+        let name = Names::But(&["tolerationSeconds"]).of(View::Node(root));
+        assert_eq!(name.as_deref(), Some(r#"{"key": "a", "n": [1, true, null]}"#));
     }
 
     /// The names of the elements of a list in a manifest.

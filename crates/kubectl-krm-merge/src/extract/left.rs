@@ -300,6 +300,14 @@ fn of_plain_files(merged: &LeftFiles, dest: &Side) -> Result<Vec<Left>> {
         };
         all.extend((!made.as_ref().is_some_and(is_same)).then(|| Left::of_file(&held.name, WhyLeft::Plain)));
     }
+    // Dest lacks these. A file of resources may have another path there.
+    let holds_values = |path: &str, bytes: &[u8]| {
+        let document = parse(path, bytes.to_vec());
+        names_document(path) && document.is_ok_and(|own| !are_in(&own) && own.roots().any(|root| !root.is_null()))
+    };
+    let gone =
+        merged.iter().filter(|(path, bytes)| dest.is_folder() && dest.at(path).is_none() && holds_values(path, bytes));
+    all.extend(gone.map(|(path, _)| Left::of_file(&shown::name(path), WhyLeft::File)));
     Ok(all)
 }
 

@@ -378,3 +378,20 @@ fn sides_that_cannot_be_read_are_errors() {
         assert!(told.contains(want), "{told}");
     }
 }
+
+/// A file of values is no resource, so a patch cannot delete it.
+#[test]
+fn a_file_of_values_that_dest_lacks_is_told() {
+    let resource = map("a", &[("x", "1")]);
+    let folder = Folder::with(&[
+        ("original/a.yaml", &resource),
+        ("original/values.yaml", "x: 1\n"),
+        ("original/empty.yaml", "# nothing\n"),
+        ("original/README.md", "text\n"),
+        ("dest/moved.yaml", &resource),
+    ]);
+    let ran = folder.run(&["extract", "--values", "original", "dest"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stdout);
+    let told: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert!(matches!(told[..], [told] if told.starts_with("error: values.yaml: ")), "{told:?}");
+}

@@ -392,12 +392,20 @@ fn whether_a_file_can_be_executed_is_merged() {
         ("mine", [0o644, 0o644, 0o755], 0o755, true),
         ("both", [0o644, 0o755, 0o755], 0o755, false),
         ("as-it-was", [0o755, 0o755, 0o644], 0o644, false),
+        // Files of resources.
+        ("r-mine.yaml", [0o644, 0o644, 0o755], 0o755, true),
+        ("r-on-and-text.yaml", [0o644, 0o755, 0o600], 0o700, true),
+        ("r-on.yaml", [0o644, 0o755, 0o644], 0o755, false),
     ];
+    let text = |name: &str, word: &str| match name.strip_suffix(".yaml") {
+        Some(name) => crate::support::map(name, &[("x", word)]),
+        None => format!("{word}\n"),
+    };
     for (n, side) in ["v1", "v2", "here"].iter().enumerate() {
         folder.write(&format!("{side}/base.yaml"), one(1));
         for (name, modes, _, is_changed) in files {
             let path = format!("{side}/{name}");
-            folder.write(&path, if is_changed && n == 1 { "two\n" } else { "one\n" });
+            folder.write(&path, text(name, if is_changed && n == 1 { "two" } else { "one" }));
             std::fs::set_permissions(folder.path(&path), std::fs::Permissions::from_mode(modes[n])).expect("set");
         }
     }
@@ -406,11 +414,12 @@ fn whether_a_file_can_be_executed_is_merged() {
     assert!(diff.contains("diff --git a/on b/on\nold mode 100644\nnew mode 100755\ndiff"), "{diff}");
     let out = folder.run(&[&upgrade[..], &["-i"]].concat()).passed();
     let changed: Vec<&str> = out.lines().filter_map(|l| l.strip_prefix("changed ")).collect();
-    assert_eq!(changed, ["mine", "off", "on", "on-and-text"]);
+    assert_eq!(changed, ["mine", "off", "on", "on-and-text", "r-mine.yaml", "r-on-and-text.yaml", "r-on.yaml"]);
     for (name, _, want, is_changed) in files {
         let file = folder.path(&format!("here/{name}"));
         assert_eq!(std::fs::metadata(&file).expect("there").permissions().mode() & 0o777, want, "{name}");
-        assert_eq!(std::fs::read_to_string(file).expect("there"), if is_changed { "two\n" } else { "one\n" });
+        let want = text(name, if is_changed { "two" } else { "one" });
+        assert_eq!(std::fs::read_to_string(file).expect("there"), want);
     }
 }
 

@@ -254,6 +254,48 @@ fn a_conflict_in_a_list_without_keys_is_no_larger_than_git_s() {
     }
 }
 
+/// git's lines of the list alone would be clean, with a list that neither side has.
+#[test]
+fn a_list_in_conflict_is_between_markers() {
+    if !has("git") {
+        return;
+    }
+    let file = |list: &str| {
+        let elements: String = list.chars().map(|element| format!("  - {element}\n")).collect();
+        format!("a: 1\nl:\n{elements}z: 1\n")
+    };
+    for sides in [["11777", "177", "711177"], ["7744", "4774", "744"], ["17771", "717711", "177171"]] {
+        let (code, text, told) = driven("values.yaml", sides.map(file).each_ref().map(String::as_str));
+        assert!(code == Some(1) && text.contains("<<<<<<< ours\n"), "{text}{told}");
+    }
+}
+
+/// Where git stops, a comment is there as often as the sides say, or git's own conflict stands.
+#[test]
+fn a_comment_at_the_end_of_a_block_is_neither_doubled_nor_brought_back() {
+    if !has("git") {
+        return;
+    }
+    for sides in [
+        // A field comes below a comment that the other side changed, or to which it added another one.
+        ["a: 1\n# end\n", "a: 1\n# end, ours\n", "a: 1\n# end\nb: 1\n"],
+        ["a: 1\n# end\n", "a: 1\n# end\n# ours\n", "a: 1\n# end\nb: 1\n"],
+        // The last field goes, and the comment below it stays, as if it was that of the element before.
+        [
+            "l:\n- a: 1\n  # a\n- b: 2\n  # b\nm: 1\n",
+            "l:\n- a: 1\n- b: 2\n  # b\nm: 1\n",
+            "l:\n- a: 1\n  # a\n  # b\nm: 1\n",
+        ],
+        // A field that one side uncommented, and the other side has the next one.
+        ["a: 1\n# b: 2\nc: 1\n", "a: 1\nb: 2\nc: 1\n", "a: 1\n# b: 2\nd: 1\nc: 1\n"],
+    ] {
+        for sides in [sides, [sides[0], sides[2], sides[1]]] {
+            let (code, text, told) = driven("values.yaml", sides);
+            assert!(code == Some(1) && text.contains("<<<<<<< ours\n"), "{sides:?}\n{text}{told}");
+        }
+    }
+}
+
 /// As in a three-way merge, rules decide such a file by its path, its type or its fields, and `onConflict` what they leave.
 #[test]
 fn the_settings_of_the_repository_decide() {
