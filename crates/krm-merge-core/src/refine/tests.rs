@@ -479,6 +479,13 @@ fn a_conflict_leaves_something_to_choose() {
 }
 
 #[test]
+fn beside_a_conflict_no_element_stands_at_its_old_and_its_new_place() {
+    let found = found("k: [a, b, c]\n", "k: [a, b]\n", "k: [b, a, c]\n", ConflictLevel::Line);
+    assert_eq!((&*found.dest, &*found.updated), ("k: [b, a, c]\n", "k: [a, b]\n"));
+    assert_eq!(found.conflicts, ["k"]);
+}
+
+#[test]
 fn a_document_in_conflict_is_so_only_where_the_changes_overlap() {
     let sides =
         ["{a: 1, b: 1, c: 1}", "{a: 2, b: 2, c: 1}", "{a: 1, b: 3, c: 3}"].map(|text| format!("x.yaml: '{text}'\n"));
