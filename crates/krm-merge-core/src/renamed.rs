@@ -137,6 +137,7 @@ fn of_one_name<'a>(
         let alone = Sides { updated: children[side].clone(), ..Sides::of(|_| children.original.clone()) };
         let in_it = Sides::of(|side| alone[side].iter().cloned().collect::<ByName<'a>>());
         let on_side = partners(&alone, &in_it, Side::Updated, &HashMap::new());
+        let in_place = in_place(children, other);
         for (old, _) in &children.original {
             let Some(new) = on_side.get(old).filter(|new| is_contested(new)) else { continue };
             let Some(there) = name_on(&by_name[other], &renamed_on[other], old).filter(|there| *there != new) else {
@@ -147,9 +148,8 @@ fn of_one_name<'a>(
                 let was = by_name.original.get(old).map(|node| Leaves::of(*node));
                 was.zip(is.as_ref()).is_some_and(|(was, is)| was.common(is) > 0)
             };
-            let replaced =
-                in_place(children, other).into_iter().filter(|(old, place)| *place == new && has_its_values(old));
-            found.extend(replaced.map(|(old, _)| old.clone()));
+            let replaced = in_place.iter().filter(|(old, place)| *place == new && has_its_values(old));
+            found.extend(replaced.map(|(old, _)| (*old).clone()));
             found.extend([there, old, new].map(ChildId::clone));
         }
     }
