@@ -450,22 +450,6 @@ fn the_line_breaks_at_the_end_of_a_document_in_a_text_are_merged() {
 }
 
 #[test]
-fn a_text_of_one_line_on_a_side_is_merged_by_line() {
-    let text = |words: &str| {
-        let lines: String = words.split(' ').map(|word| format!("  {word}\n")).collect();
-        format!("k: |\n{lines}")
-    };
-    for (original, updated, dest, want) in
-        [("a b c", "X a b c", "a", "X a"), ("a", "a b", "x a", "x a b"), ("a b c", "c", "a b c d", "c d")]
-    {
-        let [original, updated, dest, want] = [original, updated, dest, want].map(text);
-        let once = found(&original, &updated, &dest, ConflictLevel::Line);
-        assert_eq!((&once.dest, once.conflicts.len()), (&want, 0), "{updated}{dest}");
-        assert_eq!(found(&original, &updated, &once.dest, ConflictLevel::Line).dest, want, "a second run");
-    }
-}
-
-#[test]
 fn a_conflict_leaves_something_to_choose() {
     // The changes touch, and in whichever order they are made, they come to the same list. Nobody could see that conflict.
     for (original, updated, dest) in
