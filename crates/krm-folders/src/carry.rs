@@ -33,10 +33,8 @@ pub struct Carried {
 /// # Errors
 /// A file cannot be read.
 pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, taken: &Taken<'_>) -> Result<Carried> {
-    let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
-    let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(carried) };
-    let sides = Sides { original, updated, dest };
+    let Some(sides) = releases(dest, given) else { return Ok(carried) };
     for versions in versions(sides) {
         let Some(file) = versions.carried(taken)? else { continue };
         if let Root::Folder(tree) = &dest.root
@@ -60,10 +58,9 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
 /// # Errors
 /// A file cannot be read.
 pub fn carry_executable(dest: &Side, given: &[(Role, Vec<Side>)], changes: &mut Vec<Change>) -> Result<()> {
-    let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
-    let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(()) };
+    let Some(sides) = releases(dest, given) else { return Ok(()) };
     let known: HashMap<String, usize> = changes.iter().enumerate().map(|(at, own)| (own.path.clone(), at)).collect();
-    for versions in versions(Sides { original, updated, dest }) {
+    for versions in versions(sides) {
         let (Some(executable), Some(here)) = (versions.turned_with_resources(), versions.files.dest) else { continue };
         match known.get(versions.path) {
             Some(at) if changes[*at].new.is_some() => changes[*at].executable = Some(executable),
@@ -76,6 +73,12 @@ pub fn carry_executable(dest: &Side, given: &[(Role, Vec<Side>)], changes: &mut 
         }
     }
     Ok(())
+}
+
+/// Dest with the releases that are merged into it; `None` without an original and an updated.
+fn releases<'s>(dest: &'s Side, given: &'s [(Role, Vec<Side>)]) -> Option<Sides<&'s Side>> {
+    let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
+    Some(Sides { original: side(Role::Original)?, updated: side(Role::Updated)?, dest })
 }
 
 /// The files to merge: in folders those of one path. A single file without resources is the same file on all sides, whatever its name is.

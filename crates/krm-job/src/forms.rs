@@ -387,8 +387,8 @@ impl<'s, F: SideFile> Versions<'s, F> {
 
     /// The same of a file of resources, which merges by these.
     pub fn turned_with_resources(&self) -> Option<bool> {
-        let holds = [self.files.updated, self.files.dest].into_iter().all(|file| has(file) == Has::Resources);
-        self.turned().filter(|_| holds)
+        let are_resources = || [self.files.updated, self.files.dest].iter().all(|file| has(*file) == Has::Resources);
+        self.turned().filter(|_| are_resources())
     }
 
     /// The error for a file that can be merged neither by its resources nor as a file: dest lacks it, and has a resource of it where original has

@@ -224,7 +224,7 @@ impl RefinedText {
         let [original, updated, dest] = sides;
         let document = depth.deeper().filter(|_| name.is_some_and(names_document));
         let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth, owner));
-        // TODO: a text that has one line on a side should merge by line, too, as in git. But a second run must not add blank lines at its end again.
+        // TODO: a text that has one line on a side should also merge by line, as in git. But a second run must not add blank lines at its end again.
         let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;

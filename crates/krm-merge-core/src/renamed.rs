@@ -9,8 +9,8 @@
 //! have renamed an element, in different ways: then the name is in conflict. For fields, see `apart.rs`.
 //!
 //! After a first run, a child may have the name of one side and the values of the other, so that little of original is left in it. Or each side
-//! changed another part of a name. So the new child of a side is compared with what the other side made of the old one, too, under the old
-//! name or a new one, and it is the one that the other side renamed if it has that name.
+//! changed another part of a name. So the new child of a side is also compared with what the other side made of the old one, under its old
+//! or its new name. It is the one that the other side renamed if it has that name.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -51,7 +51,7 @@ const MOST_COMPARED: usize = 200_000;
 pub(crate) struct Renamed<'a> {
     /// The children that original, updated and dest all have, but not with one identity: one for each side.
     pub found: Vec<Sides<ChildId<'a>>>,
-    /// The children of which a side gave one the name of another one that the other side has, too: see [`of_one_name`].
+    /// The children that are in conflict because the sides gave two of them one name: see [`of_one_name`].
     pub of_one_name: Vec<ChildId<'a>>,
 }
 
@@ -68,10 +68,10 @@ pub fn renamed_since<'a>(
 pub(crate) fn renamed<'a>(children: &Children<'a>) -> Renamed<'a> {
     let by_name = Sides::of(|side| children[side].iter().cloned().collect::<ByName<'a>>());
     let found = |side: Side, other: &Partners<'a>| partners(children, &by_name, side, other);
-    let alone = Sides::of(|side| if side == Side::Original { HashMap::new() } else { found(side, &HashMap::new()) });
-    let again =
-        |side: Side, other: &Partners<'a>| if other.is_empty() { alone[side].clone() } else { found(side, other) };
-    let (in_updated, in_dest) = (again(Side::Updated, &alone.dest), again(Side::Dest, &alone.updated));
+    let [updated, dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
+    let again = |side: Side, other: &Partners<'a>| (!other.is_empty()).then(|| found(side, other));
+    let (updated_again, dest_again) = (again(Side::Updated, &dest), again(Side::Dest, &updated));
+    let (in_updated, in_dest) = (updated_again.unwrap_or(updated), dest_again.unwrap_or(dest));
     let are_both = !in_updated.is_empty() && !in_dest.is_empty();
     let in_place = Sides::of(|side| {
         let found = if are_both { in_place(children, side) } else { Vec::new() };

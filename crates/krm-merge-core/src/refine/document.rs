@@ -81,9 +81,9 @@ pub(super) fn merged(
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
     let sides = roots.map(Some);
     let [(own, contested), (theirs, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
-    let [end_of_original, end_of_updated, end_of_dest] = texts.map(end);
+    let ends = Sides { original: end(texts[0]), updated: end(texts[1]), dest: end(texts[2]) };
     // Blank lines at the end of a file are no reason to ask.
-    let ends_apart = owner.is_none() && Changed::of(end_of_original, end_of_updated, end_of_dest) == Changed::Apart;
+    let ends_apart = owner.is_none() && Changed::of(ends.original, ends.updated, ends.dest) == Changed::Apart;
     let apart = ends_apart || !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
     places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
     let of_original = |tree: Tree<'_>| edits_of(dest, &tree, OwnComments::of(sides, Side::Dest).0, budget);
@@ -106,7 +106,7 @@ pub(super) fn merged(
     let [_, text_of_updated, text_of_dest] = texts;
     let text_of = |edits: TextEdits, winner| {
         let merged = edits.apply(text_of_dest, 0..text_of_dest.len());
-        with_end(merged, texts, winner)
+        with_end(merged, ends, winner)
     };
     let for_dest = text_of(edits_for_dest, Side::Dest);
     let for_updated = text_of(edits_for_updated, Side::Updated);
@@ -118,12 +118,11 @@ pub(super) fn merged(
 
 /// A merged text with the line breaks at the end that the sides say. They belong to no value of the document, but in a text of a resource, they
 /// belong to its value. If they mean something in the document, it has merged them already.
-fn with_end(merged: String, texts: [&str; 3], winner: Side) -> String {
-    let [original, updated, dest] = texts.map(end);
-    let end_of = match Changed::of(original, updated, dest) {
-        Changed::Updated => updated,
-        Changed::Apart => Sides { original, updated, dest }[winner],
-        Changed::Nowhere | Changed::Dest | Changed::Alike => dest,
+fn with_end(merged: String, ends: Sides<&str>, winner: Side) -> String {
+    let end_of = match Changed::of(ends.original, ends.updated, ends.dest) {
+        Changed::Updated => ends.updated,
+        Changed::Apart => ends[winner],
+        Changed::Nowhere | Changed::Dest | Changed::Alike => ends.dest,
     };
     if end(&merged) == end_of {
         return merged;

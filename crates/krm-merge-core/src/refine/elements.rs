@@ -113,8 +113,7 @@ impl<'a> Refiner<'a, '_> {
         let mut is_any_twice = |winner| {
             let (elements, _) = outcome(&pieces, winner, Kept::Both);
             let made: Vec<u32> = elements.iter().filter_map(|e| Some(numbering.number(e.view()?))).collect();
-            let [made, new, own] = [&made[..], &updated.numbers, &dest.numbers].map(counted);
-            of_both.iter().any(|number| made.get(number) > new.get(number).max(own.get(number)))
+            doubled(&made, [&updated.numbers, &dest.numbers]).any(|number| of_both.contains(&number))
         };
         if !of_both.is_empty() && (is_any_twice(Side::Dest) || is_any_twice(Side::Updated)) {
             // Each element is its own name, so that it is there once.
@@ -136,7 +135,7 @@ impl<'a> Refiner<'a, '_> {
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             // Beside a conflict, what a side moved may stand in its old place, too.
-            if is_open && is_any_doubled(&numbers, [&updated.numbers, &dest.numbers]) {
+            if is_open && doubled(&numbers, [&updated.numbers, &dest.numbers]).next().is_some() {
                 return false;
             }
             let result = FeaturesOf(&numbers, &views);
@@ -426,10 +425,11 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a
     Some(Conflict { dest, taken, comments: None, taking: Taking::Both(both), ..conflict.clone() }.into())
 }
 
-/// Whether a list has an element more often than both sides have it.
-fn is_any_doubled(numbers: &[u32], sides: [&[u32]; 2]) -> bool {
+/// The elements that a list has more often than both sides have them.
+fn doubled(numbers: &[u32], sides: [&[u32]; 2]) -> impl Iterator<Item = u32> {
     let [new, own] = sides.map(counted);
-    counted(numbers).iter().any(|(number, count)| Some(count) > new.get(number).max(own.get(number)))
+    let is_doubled = move |(number, count)| (Some(&count) > new.get(&number).max(own.get(&number))).then_some(number);
+    counted(numbers).into_iter().filter_map(is_doubled)
 }
 
 /// Whether a second run merges the list with these elements by its keys.
